@@ -17,7 +17,8 @@ export function installAgents(): void {
   const cache = cacheDirectory();
   const wanted = JSON.stringify(Object.fromEntries(agentPackages.map(({ name, version }) => [name, version])));
   const stamp = join(cache, stampName);
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return checkVersions(cache);
+  const installed = existsSync(stamp) ? (JSON.parse(readFileSync(stamp, "utf8")) as Record<string, string>) : {};
+  if (agentPackages.every(({ name, version }) => installed[name] === version)) return checkVersions(cache);
   console.log("Installing the real agents (about 1.7 GB, once) …");
   rmSync(stamp, { force: true });
   for (let attempt = 1; ; attempt++) {

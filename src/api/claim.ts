@@ -6,15 +6,14 @@ import type { SessionJson } from "../contract/wire.ts";
 import { askingAgent } from "./authorize.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
-import { takenReason } from "../integrations/trackers/record.ts";
-import { requireCodeHost, type TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
+import { requireCodeHost, type LazyTracking } from "../integrations/trackers/lazy-tracking.ts";
 import { findSession } from "./run-verb.ts";
 import { sessionJson } from "../supervisor/view.ts";
 
 export async function claimPullRequest(
   parts: Services,
   loop: Loop,
-  door: TrackingDoor,
+  door: LazyTracking,
   ask: ApiRequest<"claimPullRequest">,
 ): Promise<SessionJson> {
   const { pullRequest: reference } = ask.input;
@@ -58,7 +57,9 @@ export async function claimPullRequest(
   ]);
   for (const other of others) {
     await parts.store.change(other.id, (now) =>
-      has(now, facts.url) ? [{ type: "pull-request.lost", url: facts.url, reason: `${takenReason}${session.id}` }] : [],
+      has(now, facts.url)
+        ? [{ type: "pull-request.lost", url: facts.url, reason: `claimed by ${session.id}`, takenBy: session.id }]
+        : [],
     );
   }
   return sessionJson(parts, loop, parts.store.session(session.id) ?? state);

@@ -13,7 +13,7 @@ import { commitPolicyVerb } from "../supervisor/apply-verb.ts";
 import { runtimeFacts } from "../supervisor/observe.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
-import type { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
+import type { LazyTracking } from "../integrations/trackers/lazy-tracking.ts";
 import { runVerb } from "./run-verb.ts";
 import { currentStatus } from "../supervisor/view.ts";
 
@@ -23,7 +23,7 @@ const askDeadlineMs = 15_000;
 export async function cleanup(
   parts: Services,
   loop: Loop,
-  door: TrackingDoor,
+  door: LazyTracking,
   ask: ApiRequest<"cleanup">,
 ): Promise<CleanupLine[]> {
   const { project, dryRun = false, dead = false } = ask.input;
@@ -47,7 +47,7 @@ export async function cleanup(
   return lines;
 }
 
-async function heardNow(parts: Services, door: TrackingDoor): Promise<void> {
+async function heardNow(parts: Services, door: LazyTracking): Promise<void> {
   const tracked = parts.store
     .projects()
     .some(({ id }) => (parts.settings.last(id)?.tracker ?? parts.settings.last(id)?.codeHost ?? null) !== null);
@@ -71,15 +71,15 @@ async function judge(
 ): Promise<CleanupLine[]> {
   const candidates = await Promise.all(
     sessions.map(async (session) => {
-      const heardAt = parts.issueHeardAt(session.id);
+      const polledAt = parts.issuePolledAt(session.id);
       // An issue may have been opened again since it was last heard of; a merge is for ever.
-      const fresh = heardAt !== null && heardAt >= began;
+      const fresh = polledAt !== null && polledAt >= began;
       return {
         session,
         status: currentStatus(parts, loop, session).status,
         runtime: runtimeFacts(loop.observation(session)),
         issueClosed: fresh && session.issueSeen !== undefined ? session.issueSeen.state === "closed" : null,
-        pullRequestHeard: (parts.heardAt(session.id) ?? 0) >= began,
+        pullRequestHeard: (parts.polledAt(session.id) ?? 0) >= began,
         landed: await landedElsewhere(parts, session),
       };
     }),

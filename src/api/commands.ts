@@ -16,8 +16,8 @@ import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
 import { PendingSpawns } from "./pending-spawns.ts";
 import { bareProject, projectJson, removeProject } from "./projects.ts";
-import type { PushDoor } from "../integrations/notifiers/lazy-push.ts";
-import type { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
+import type { LazyPush } from "../integrations/notifiers/lazy-push.ts";
+import type { LazyTracking } from "../integrations/trackers/lazy-tracking.ts";
 import { findSession, runVerb, type PlainVerb } from "./run-verb.ts";
 import { eventJson, iso, sessionJson } from "../supervisor/view.ts";
 
@@ -40,8 +40,8 @@ export interface CommandsOptions {
   cli: readonly string[];
   /** What only this process can check: database, sockets. */
   selfCheck: () => Promise<FindingJson[]>;
-  tracking: TrackingDoor;
-  push: PushDoor;
+  tracking: LazyTracking;
+  push: LazyPush;
 }
 
 export function createCommands(parts: Services, loop: Loop, options: CommandsOptions): Handlers {

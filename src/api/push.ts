@@ -5,33 +5,33 @@ import { HoldfastError } from "../contract/error.ts";
 import { rightWords } from "../contract/rights.ts";
 import type { Output } from "../contract/operations.ts";
 import type { FindingJson, PushBrowserJson, PushJson } from "../contract/wire.ts";
-import type { PushDoor } from "../integrations/notifiers/lazy-push.ts";
+import type { LazyPush } from "../integrations/notifiers/lazy-push.ts";
 import { iso } from "../supervisor/view.ts";
 
-export async function browsers(door: PushDoor): Promise<PushJson> {
+export async function browsers(door: LazyPush): Promise<PushJson> {
   const push = await door.open();
   return { publicKey: push.publicKey(), browsers: push.browsers().map(browserJson) };
 }
 
-export async function subscribe(door: PushDoor, ask: ApiRequest<"pushSubscribe">): Promise<PushBrowserJson> {
+export async function subscribe(door: LazyPush, ask: ApiRequest<"pushSubscribe">): Promise<PushBrowserJson> {
   const device = ask.device?.id ?? null;
   return browserJson((await door.open()).subscribe({ ...ask.input, device }));
 }
 
-export async function remove(door: PushDoor, ask: ApiRequest<"pushRemove">): Promise<PushBrowserJson> {
+export async function remove(door: LazyPush, ask: ApiRequest<"pushRemove">): Promise<PushBrowserJson> {
   const push = await door.open();
   const found = ownBrowser(push.browsers(), ask);
   push.remove(found.id);
   return browserJson(found);
 }
 
-export async function test(door: PushDoor, ask: ApiRequest<"pushTest">): Promise<Output<"pushTest">> {
+export async function test(door: LazyPush, ask: ApiRequest<"pushTest">): Promise<Output<"pushTest">> {
   const push = await door.open();
   const why = await push.test(ownBrowser(push.browsers(), ask).id);
   return { sent: why === null, why };
 }
 
-export async function findings(door: PushDoor): Promise<FindingJson[]> {
+export async function findings(door: LazyPush): Promise<FindingJson[]> {
   const push = await door.open();
   const all = push.browsers();
   const check = "push";

@@ -2,6 +2,7 @@
 import type { Verb } from "../model/lifecycle.ts";
 import { isLive } from "../model/runs.ts";
 import type { ApiRequest } from "../ports/api.ts";
+import { verbs, type VerbName } from "../model/verbs.ts";
 import { HoldfastError } from "../contract/error.ts";
 import { asSessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
@@ -18,8 +19,7 @@ import { eventPage, lastEvent } from "../supervisor/record.ts";
 /** After this the answer says what remains; the daemon goes on ending it. */
 const endDeadlineMs = Number(process.env["HOLDFAST_TEST_END_MS"] ?? 10_000);
 
-export type PlainVerb = "stop" | "kill" | "delete" | "archive" | "unarchive" | "snooze" | "wake" | "restore";
-const bringsUp = new Set<PlainVerb>(["restore", "wake", "unarchive"]);
+export type PlainVerb = Exclude<VerbName, "rename" | "restart" | "convert">;
 
 export async function runVerb(
   parts: Services,
@@ -38,7 +38,7 @@ export async function runVerb(
   }
   loop.asked(session.id);
   const wait = ask.input.wait !== false;
-  if (bringsUp.has(name)) {
+  if (verbs[name].endsWith === "up") {
     const json = wait ? await waitUntilUp(parts, loop, state, ask.signal) : sessionJson(parts, loop, state);
     return { session: json, remaining: [], done: wait, notes: noticesSince(parts, session) };
   }

@@ -14,7 +14,7 @@ export async function selfCheck(
   const problems = services.store.verify();
   const database: FindingJson =
     problems.length === 0
-      ? { check: "database", level: "ok", message: "The database is whole.", fix: null, fixable: false }
+      ? { check: "database", level: "ok", message: "The database is intact.", fix: null, fixable: false }
       : {
           check: "database",
           level: "fail",

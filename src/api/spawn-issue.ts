@@ -5,7 +5,7 @@ import type { ProjectSettings } from "../ports/projects.ts";
 import type { SpawnRequest } from "../contract/command.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { FactEvent } from "../contract/event.ts";
-import type { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
+import type { LazyTracking } from "../integrations/trackers/lazy-tracking.ts";
 
 export interface SpawnIssue {
   /** As it goes on record; null without an issue. */
@@ -16,7 +16,7 @@ export interface SpawnIssue {
 }
 
 export async function readIssue(
-  door: TrackingDoor,
+  door: LazyTracking,
   settings: ProjectSettings,
   request: SpawnRequest,
 ): Promise<SpawnIssue> {
@@ -55,7 +55,7 @@ export async function readIssue(
 }
 
 /** A pull request has its work and its branch already: whoever names one wants to go on with that, not to begin anew. */
-async function noIssue(door: TrackingDoor, settings: ProjectSettings, reference: string): Promise<HoldfastError> {
+async function noIssue(door: LazyTracking, settings: ProjectSettings, reference: string): Promise<HoldfastError> {
   const { id, codeHost } = settings;
   const answer =
     codeHost === null

@@ -20,7 +20,7 @@ import { branchFor, slug } from "../model/names.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { SpawnIssue } from "./spawn-issue.ts";
 import type { PendingSpawns } from "./pending-spawns.ts";
-import type { TrackingDoor } from "../integrations/trackers/lazy-tracking.ts";
+import type { LazyTracking } from "../integrations/trackers/lazy-tracking.ts";
 import type { Services } from "../supervisor/services.ts";
 import { planWith, workspacePath } from "../supervisor/worktrees.ts";
 import { commandOf, pathFor, whyMissing } from "../supervisor/programs.ts";
@@ -37,7 +37,7 @@ const minFreeBytes = 200 * 1024 * 1024;
 export async function spawn(
   parts: Services,
   loop: Loop,
-  door: TrackingDoor,
+  door: LazyTracking,
   pending: PendingSpawns,
   ask: ApiRequest<"spawn">,
 ): Promise<SessionJson> {
@@ -116,7 +116,7 @@ function noIssue({ prompt }: SpawnRequest): SpawnIssue {
 }
 
 /** Loaded when an issue is named: a spawn without one asks nobody. */
-async function readIssueOf(door: TrackingDoor, settings: ProjectSettings, request: SpawnRequest): Promise<SpawnIssue> {
+async function readIssueOf(door: LazyTracking, settings: ProjectSettings, request: SpawnRequest): Promise<SpawnIssue> {
   return (await import("./spawn-issue.ts")).readIssue(door, settings, request);
 }
 

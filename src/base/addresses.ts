@@ -14,9 +14,9 @@ export function readPublicUrl(text: string): { url: string } | { wrong: string }
   }
   const url = URL.parse(text);
   if (url === null || url.hostname === "") return { wrong: "it is not a valid address" };
-  if (url.pathname !== "/") return { wrong: "it must not contain a path: Holdfast needs a name or a port to itself" };
+  if (url.pathname !== "/") return { wrong: "it must not contain a path: Holdfast needs its own name or port" };
   if (url.protocol === "http:" && !isLoopback(bareHost(url.hostname))) {
-    return { wrong: "browsers store no keys without TLS: use https (http only for localhost, e.g. with ssh -L)" };
+    return { wrong: "without TLS, browsers store no keys: use https (http only for localhost, e.g. with ssh -L)" };
   }
   return { url: url.origin };
 }

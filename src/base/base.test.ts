@@ -69,15 +69,15 @@ function split(chunks: Buffer[], maxBytes: number): Line[] {
 test("[EVT-3] an oversized line is reported with its length and harms no other line", () => {
   const chunks = ["ab\n", "x".repeat(50), "x".repeat(50), "\ncd\n", "ef"].map((text) => Buffer.from(text));
   expect(split(chunks, 10)).toEqual([
-    { line: "whole", text: "ab", end: 3 },
+    { line: "complete", text: "ab", end: 3 },
     { line: "oversized", bytes: 100, end: 104 },
-    { line: "whole", text: "cd", end: 107 },
+    { line: "complete", text: "cd", end: 107 },
   ]);
   const inOne = Buffer.from(`ab\n${"x".repeat(11)}\n${"y".repeat(10)}\n`);
   expect(split([inOne], 10)).toEqual([
-    { line: "whole", text: "ab", end: 3 },
+    { line: "complete", text: "ab", end: 3 },
     { line: "oversized", bytes: 11, end: 15 },
-    { line: "whole", text: "y".repeat(10), end: 26 },
+    { line: "complete", text: "y".repeat(10), end: 26 },
   ]);
 });
 

@@ -1,6 +1,6 @@
 /**
- * The home, by the environment alone, for the first files of both programs: what they switch on before anything else is
- * loaded is kept there. In syntax that an old Node parses, and as `resolvePaths` has it.
+ * The home, from the environment alone, for the entry files of both programs: they turn on the compile cache, which is
+ * in the home, before anything else is loaded. In syntax that an old Node parses, and consistent with `resolvePaths`.
  */
 export function cacheHome(env: NodeJS.ProcessEnv): string | null {
   const own = env["HOLDFAST_HOME"];

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 
 export interface CgroupFacts {
-  /** Text of /proc/self/cgroup; null if there is none. */
+  /** Text of /proc/self/cgroup; null if missing. */
   cgroup: string | null;
   lingering: "yes" | "no" | "unknown";
   killUserProcesses: "yes" | "no" | "unknown";

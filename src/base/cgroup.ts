@@ -1,8 +1,8 @@
 /**
- * A cgroup for each launch, where the system lets us make one: whatever a process does (a session of its own, two forks, a
- * cleared environment), it stays in the cgroup that it was started in, so the list of a launch's processes and its end are
- * complete by construction [PROC-201]. Plain directories of the kernel's file system: cgroup v2 below the daemon's own
- * cgroup (delegated by systemd, or as root), else the v1 freezer as root. No process is started and nothing is polled.
+ * A cgroup per launch, if the system allows one: whatever a process does (its own session, two forks, a cleared
+ * environment), it stays in the cgroup it was started in, so the list of a launch's processes is always complete
+ * [PROC-201]. Plain directories of the kernel's file system: cgroup v2 below the daemon's own cgroup (delegated by
+ * systemd, or as root), otherwise the v1 freezer as root. Starts no process, and polls nothing.
  */
 import {
   accessSync,
@@ -19,7 +19,7 @@ import { join } from "node:path";
 export interface Cgroups {
   /** What `doctor` prints. */
   readonly state: CgroupState;
-  /** Creates the cgroup of a launch. Null where the system does not allow one; the launch then runs without it. */
+  /** Creates a launch's cgroup. Null if the system does not allow one; the launch then runs without it. */
   make(session: string, launch: string): string | null;
 }
 
@@ -31,14 +31,11 @@ export interface CgroupSystem {
   own: string;
 }
 
-/** Below the daemon's own cgroup; one home's launches are in one directory named so. */
+/** Below the daemon's own cgroup, in one directory per home. */
 const homeName = /^holdfast-[0-9a-f]+$/;
 const procs = "cgroup.procs";
 
-/**
- * @param name of the home: `holdfast-<digest>`.
- * @param refused why launches are to do without, or null.
- */
+/** @param name of the home: `holdfast-<digest>`. @param refused why launches must do without, or null. */
 export function openCgroups(
   name: string,
   refused: string | null = null,
@@ -46,7 +43,7 @@ export function openCgroups(
 ): Cgroups {
   const place = system === null ? null : findPlace(system);
   if (place === null) {
-    const why = system === null ? "this system has no cgroups" : "no cgroup file system is mounted that could be used";
+    const why = system === null ? "this system has no cgroups" : "no usable cgroup file system is mounted";
     return { state: { is: "none", why }, make: () => null };
   }
   leave(place);
@@ -71,12 +68,12 @@ export function openCgroups(
   };
 }
 
-/** What a shell writes `0` to, to move itself and all that it starts. */
+/** The file that a shell writes `0` to, to move itself and everything it starts. */
 export function joinFile(cgroup: string): string {
   return join(cgroup, procs);
 }
 
-/** Every process in it, and in what was made below it. */
+/** Every process in it and in cgroups below it. */
 export function cgroupMembers(cgroup: string): number[] {
   let text: string;
   try {
@@ -88,7 +85,7 @@ export function cgroupMembers(cgroup: string): number[] {
   return [...own, ...subdirectories(cgroup).flatMap((name) => cgroupMembers(join(cgroup, name)))];
 }
 
-/** Sends SIGKILL to every process in it at once, so that none can fork away. The caller has checked what is in it. */
+/** Sends SIGKILL to every process in it at once, so none can fork away. The caller checked its processes. */
 export function killCgroup(cgroup: string): void {
   try {
     if (existsSync(join(cgroup, "cgroup.kill"))) {
@@ -96,7 +93,7 @@ export function killCgroup(cgroup: string): void {
       return;
     }
   } catch {
-    // Gone, or not ours: what is left is found and ended one by one.
+    // Removed, or not ours: the remaining processes are found and killed one by one.
     return;
   }
   const freeze = freezerOf(cgroup);
@@ -105,25 +102,25 @@ export function killCgroup(cgroup: string): void {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It has just ended.
+      // It just exited.
     }
   }
   freeze?.(false);
 }
 
-/** Only an empty one goes; one that is not stays for a later look. */
+/** Removes it if it is empty; otherwise a later check does. */
 export function removeCgroup(cgroup: string): void {
   for (const name of subdirectories(cgroup)) removeCgroup(join(cgroup, name));
   removeDirectory(cgroup);
 }
 
-/** Of a launch of which nothing lives: with the home's directory, if it was the last one. */
+/** Removes the cgroup of a finished launch, and the home's directory if it was the last one. */
 export function forgetCgroup(cgroup: string): void {
   removeCgroup(cgroup);
   removeDirectory(join(cgroup, ".."));
 }
 
-/** Not recursive: Node never returns from that on a file system of the kernel that refuses it. */
+/** Not recursive: Node never returns from that if the kernel's file system refuses it. */
 function makeDirectory(path: string): void {
   try {
     mkdirSync(path, 0o755);
@@ -136,17 +133,17 @@ function removeDirectory(path: string): void {
   try {
     rmdirSync(path);
   } catch {
-    // Not there, or in use.
+    // Absent, or in use.
   }
 }
 
-/** Frozen tasks get their SIGKILL when they are thawed, and cannot fork until then. */
+/** Frozen tasks receive their SIGKILL when thawed, and cannot fork until then. */
 function freezerOf(cgroup: string): ((frozen: boolean) => void) | null {
   const write = (file: string, text: string): void => {
     try {
       writeFileSync(join(cgroup, file), text);
     } catch {
-      // Without it the looks after the kill find what forked away.
+      // Otherwise the checks after the kill find processes that forked away.
     }
   };
   if (existsSync(join(cgroup, "freezer.state"))) return (on) => write("freezer.state", on ? "FROZEN" : "THAWED");
@@ -163,14 +160,14 @@ function subdirectories(path: string): string[] {
 }
 
 export interface CgroupPlace {
-  /** The cgroup that this process is in, or the one around the launch that it was started from. */
+  /** The cgroup of this process, or the one around the launch that it was started from. */
   directory: string;
   how: string;
   /** This process is inside a launch's cgroup and has to leave it first. */
   inLaunch: boolean;
 }
 
-/** Pure: where cgroups of ours would be. */
+/** Pure: where our cgroups would be. */
 export function findPlace({ mounts, own }: CgroupSystem): CgroupPlace | null {
   const lines = mounts.split("\n").flatMap((line) => {
     const [left, right] = line.split(" - ");
@@ -183,7 +180,7 @@ export function findPlace({ mounts, own }: CgroupSystem): CgroupPlace | null {
     const mount = lines.find((each) => each.type === type && (controller === "" || each.options.includes(controller)));
     const path = paths.find((each) => each?.[1]?.split(",").includes(controller))?.[2];
     if (mount === undefined || path === undefined || path.includes("..")) return null;
-    // In a container the mount shows a part of the hierarchy.
+    // In a container the mount shows only a part of the hierarchy.
     const below = mount.root === "/" ? path : path.startsWith(mount.root) ? path.slice(mount.root.length) : "";
     const parts = below.split("/").filter((part) => part !== "");
     const launch = parts.findIndex((part, at) => homeName.test(part) && at < parts.length - 1);
@@ -193,32 +190,32 @@ export function findPlace({ mounts, own }: CgroupSystem): CgroupPlace | null {
   return find("cgroup2", "", "cgroup v2") ?? find("cgroup", "freezer", "cgroup v1, freezer");
 }
 
-/** mountinfo writes spaces and the like as octal numbers. */
+/** mountinfo writes spaces and some other characters as octal numbers. */
 function unescaped(path: string): string {
   return path.replaceAll(/\\(\d{3})/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 8)));
 }
 
-/** A daemon that an agent started is not part of that agent: it must outlive it [DAEMON-8]. */
+/** A daemon started by an agent is not part of that agent: it must outlive it [DAEMON-8]. */
 function leave(place: CgroupPlace): void {
   if (!place.inLaunch) return;
   try {
     writeFileSync(join(place.directory, procs), String(process.pid));
   } catch {
-    // Then its launches are inside as well, and it ends with the agent that started it.
+    // Then its launches are inside as well, and are killed with the agent that started it.
   }
 }
 
-/** Null when launches can get theirs there. */
+/** Null if launches can have cgroups there. */
 function tryDirectory(place: CgroupPlace, directory: string): string | null {
   try {
     makeDirectory(directory);
     accessSync(join(directory, procs), constants.W_OK);
-    // To move a process between two cgroups, the one around both must be ours too.
+    // Moving a process between two cgroups requires write access to their common parent.
     accessSync(join(place.directory, procs), constants.W_OK);
     return null;
   } catch (error) {
     removeDirectory(directory);
-    return `${place.directory} cannot be written (${(error as NodeJS.ErrnoException).code})`;
+    return `cannot write ${place.directory} (${(error as NodeJS.ErrnoException).code})`;
   }
 }
 

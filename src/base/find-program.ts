@@ -1,21 +1,21 @@
-/** Where a command's program is: its own absolute path, or the first of that name on PATH; null where there is none. */
+/** Finds a command's program: its absolute path, or the first of that name on PATH; null if missing. */
 import { accessSync, closeSync, constants, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 
 export function findProgram(command: string, path: string | undefined): string | null {
   if (isAbsolute(command)) return isProgram(command) ? command : null;
-  // An empty entry would mean the directory that we happen to be in.
+  // An empty entry would mean the current directory.
   const directories = (path ?? "").split(delimiter).filter((directory) => directory !== "");
   return directories.map((directory) => join(directory, command)).find(isProgram) ?? null;
 }
 
 export type Launchable =
-  /** `directories`: where it and the interpreter of its script were found. */
+  /** `directories`: of the program, and of its script's interpreter. */
   | { is: "found"; path: string; directories: string[] }
-  /** `program`: what is not there, the command itself or its interpreter. */
+  /** `program`: the missing one, the command or its interpreter. */
   | { is: "missing"; program: string; neededBy: string | null };
 
-/** Whether a command could be launched now: a script also needs the program that its first line names. */
+/** Whether a command could be launched now: a script also needs its interpreter. */
 export function findLaunchable(command: string, path: string | undefined): Launchable {
   const found = findProgram(command, path);
   if (found === null) return { is: "missing", program: command, neededBy: null };
@@ -26,10 +26,10 @@ export function findLaunchable(command: string, path: string | undefined): Launc
   return { is: "found", path: found, directories: [...new Set([dirname(found), dirname(runner)])] };
 }
 
-/** Longer than any first line that the kernel reads. */
+/** Longer than the first line that the kernel reads. */
 const firstLineBytes = 512;
 
-/** The program that `#!` names, through `env` too. Null for anything that is not a script, or cannot be read. */
+/** The program that `#!` names, also through `env`. Null if it is not a readable script. */
 function interpreterOf(file: string): string | null {
   let line: string;
   try {
@@ -53,7 +53,7 @@ function interpreterOf(file: string): string | null {
 
 function isProgram(file: string): boolean {
   try {
-    // Before the question that answers by throwing: most directories do not have it.
+    // Before the check that throws: most directories do not contain it.
     if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false;
     accessSync(file, constants.X_OK);
     return true;

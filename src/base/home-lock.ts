@@ -11,7 +11,7 @@ export const homeIdentitySetting = "home.identity";
 /** For a home in another directory than before: `start` refuses it, and `doctor` reports it. */
 export function homeMismatch(before: string, now: string): { message: string; hint: string } {
   return {
-    message: `This home was last started in ${before}; now it is in ${now}. Tell Holdfast whether it was moved or copied.`,
+    message: `This home was last started in ${before}; now it is in ${now}. Was it moved or copied?`,
     hint: [
       "If you moved it: holdfast start --moved",
       "If it is a copy: holdfast start --copied (its sessions stay with the original; the copy keeps their transcripts)",

@@ -1,4 +1,4 @@
-/** A process and its ancestors, with what their environments say about Holdfast. */
+/** A process and its ancestors, with Holdfast's variables in their environments. */
 import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { readStat } from "./pid.ts";
 import { isExhausted } from "./run.ts";
@@ -12,12 +12,12 @@ export interface Ancestor {
   making: string | null;
 }
 
-/** Deeper than any tree of processes; a pid that comes up twice must not keep us. */
+/** Deeper than any process tree; guards against a pid that appears twice. */
 const maxDepth = 256;
 
 /**
- * The process first. Ends below `until`, whose own surroundings say nothing about what it started; null when the process
- * is gone.
+ * The process first. Stops below `until`, whose own environment does not describe its children; null if the process has
+ * exited.
  */
 export function readLineage(pid: number, until: number): { cgroup: string; line: Ancestor[] } | null {
   const line: Ancestor[] = [];
@@ -31,7 +31,7 @@ export function readLineage(pid: number, until: number): { cgroup: string; line:
   return line.length === 0 && pid !== until ? null : { cgroup: readText(`/proc/${pid}/cgroup`), line };
 }
 
-/** These variables as the nearest process has them that has the first of them, from `pid` upwards; null where none has. */
+/** These variables of the nearest process that has the first of them, from `pid` upwards; null if none has. */
 export function inheritedVariables(pid: number, names: readonly [string, ...string[]]): Record<string, string> | null {
   for (let at = pid, depth = 0; at > 1 && depth < maxDepth; depth++) {
     const text = environmentOf(at);
@@ -51,7 +51,7 @@ function readVariables(pid: number): Omit<Ancestor, "pid" | "startTime"> {
   const text = environmentOf(pid);
   const launch = variableIn(text, "HOLDFAST_LAUNCH");
   const making = variableIn(text, "HOLDFAST_MAKING");
-  // Most processes are nobody's launch.
+  // Most processes do not belong to a launch.
   if (launch === null) return { launch, making, session: null, home: null };
   return { launch, making, session: variableIn(text, "HOLDFAST_SESSION"), home: variableIn(text, "HOLDFAST_HOME") };
 }
@@ -69,8 +69,8 @@ function variableIn(environment: string, name: string): string | null {
 }
 
 /**
- * Empty when the process is gone or belongs to another user.
- * @throws where this process cannot open a file: what it does not see may be an agent.
+ * Empty if the process has exited or belongs to another user. @throws if this process cannot open a file: the unseen
+ * process may be an agent.
  */
 function readText(path: string): string {
   try {
@@ -81,16 +81,16 @@ function readText(path: string): string {
   }
 }
 
-/** Tells a process that is gone from one that cannot be looked at, for want of a descriptor. */
+/** Distinguishes a process that exited from one that cannot be read for lack of a descriptor. */
 function assertCanRead(): void {
   readFileSync("/proc/self/stat");
 }
 
-/** Whose process has the client's end of a connection to us from this machine open. */
+/** The process with the client's end of a local connection to us. */
 export type TcpClient =
   | { is: "found"; pid: number }
   | { is: "other-user" }
-  /** It has been closed already, or several have this port, each at another address. */
+  /** Already closed, or several processes have this port, each at another address. */
   | { is: "gone" };
 
 export function tcpClient(clientPort: number, ourPort: number): TcpClient {
@@ -100,7 +100,7 @@ export function tcpClient(clientPort: number, ourPort: number): TcpClient {
   if (process.getuid?.() !== 0 && socket.uid !== process.getuid?.()) return { is: "other-user" };
   const link = `socket:[${socket.inode}]`;
   const pids = list("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
-  // The youngest first: a client is mostly one of them, and there may be thousands of others.
+  // Youngest first: a client usually is, and there may be thousands of others.
   const pid = pids
     .toSorted((a, b) => b - a)
     .find(
@@ -124,7 +124,7 @@ export function socketIn(
       if (isIt && inode !== undefined && inode !== "0") found.set(inode, { inode, uid: Number(uid) });
     }
   }
-  // Another address of this machine can have the same port: an agent would pass for the process that was there first.
+  // Another address of this machine may have the same port: an agent would pass for the process that was there first.
   const [only] = found.values();
   return found.size === 1 ? only! : null;
 }

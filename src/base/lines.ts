@@ -1,5 +1,5 @@
 /** Lines of a byte stream, and the nesting depth of a JSON line. */
-export type Line = { line: "whole"; text: string; end: number } | { line: "oversized"; bytes: number; end: number };
+export type Line = { line: "complete"; text: string; end: number } | { line: "oversized"; bytes: number; end: number };
 
 const newline = 0x0a;
 
@@ -34,7 +34,7 @@ export class LineSplitter {
       this.#offset += at + 1 - start;
       if (this.pending === 0 && at - start <= this.#maxBytes) {
         // Almost every line is complete within one chunk: no copy needed.
-        yield { line: "whole", text: chunk.toString("utf8", start, at), end: this.#offset };
+        yield { line: "complete", text: chunk.toString("utf8", start, at), end: this.#offset };
       } else {
         this.#take(chunk.subarray(start, at));
         yield this.#finish();
@@ -66,7 +66,7 @@ export class LineSplitter {
     const text = (this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts)).toString("utf8");
     this.#parts = [];
     this.#held = 0;
-    return { line: "whole", text, end };
+    return { line: "complete", text, end };
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The daemon's log: one JSON object a line, kept to a few files of bounded size, with secrets taken out. Written at once
- * and in order, so that the last lines before a crash are there.
+ * The daemon's log: one JSON object per line, in a few files of bounded size, with secrets removed. Written immediately
+ * and in order, to have the last lines before a crash.
  */
 import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
@@ -13,7 +13,7 @@ export interface LogFile {
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;
   error(message: string, fields?: Fields): void;
-  /** Entries below this level are left out from now on. */
+  /** Drops entries below this level from now on. */
   setLevel(level: Level): void;
   /** This exact text never appears in the log from now on. */
   hide(secret: string): void;
@@ -24,7 +24,7 @@ const order: Record<Level, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 /** Large enough for days of ordinary work, small enough to read. */
 const defaultMaxBytes = 5 * 1024 * 1024;
 const keptFiles = 3;
-/** A single entry beyond this is cut: a runaway message must not push everything else out. */
+/** A longer entry is truncated: a runaway message must not push everything else out. */
 const maxEntryBytes = 16 * 1024;
 
 export function openLog(options: { file: string; level?: Level; maxBytes?: number; now?: () => number }): LogFile {
@@ -34,7 +34,7 @@ export function openLog(options: { file: string; level?: Level; maxBytes?: numbe
   let current: Open | null = open(file);
   const secrets = new Set<string>();
 
-  /** The next file is open before this one is closed, so there is always one to write to [LOG-200]. */
+  /** Opens the next file before closing this one, so there is always one to write to [LOG-200]. */
   const replace = (next: Open): void => {
     if (current !== null) closeSync(current.handle);
     current = next;
@@ -71,7 +71,7 @@ export function openLog(options: { file: string; level?: Level; maxBytes?: numbe
     try {
       makeRoom(current, bytes);
     } catch {
-      // No descriptor, no inode, a read-only disk: the file that is open takes the entry, and the next one tries again.
+      // No descriptor, no inode, a read-only disk: write to the open file, and try again with the next entry.
     }
     try {
       if (current.size + bytes > 2 * maxBytes) {
@@ -80,7 +80,7 @@ export function openLog(options: { file: string; level?: Level; maxBytes?: numbe
       }
       current.size += writeSync(current.handle, text);
     } catch {
-      // A full disk must not take the daemon down with it; what could not be logged is lost.
+      // A full disk must not crash the daemon; the entry is lost.
     }
   };
 
@@ -93,7 +93,7 @@ export function openLog(options: { file: string; level?: Level; maxBytes?: numbe
     hide: (secret) => void (secret.length >= 8 && secrets.add(secret)),
     close: () => {
       const last = current;
-      // First, so that an entry that comes later is never written to another file that got the same descriptor.
+      // First: a later entry must never go to another file with the same descriptor.
       current = null;
       if (last !== null) closeSync(last.handle);
     },
@@ -112,7 +112,7 @@ function open(path: string, flags = "a"): Open {
   return { handle, ino, size };
 }
 
-/** Fields that cannot be written as JSON are left out: logging never throws [LOG-200]. */
+/** Drops fields that cannot be written as JSON: logging never throws [LOG-200]. */
 function entryOf(head: Fields, fields: Fields, secrets: ReadonlySet<string>): string {
   const clashes = Object.keys(fields).some((name) => name in head);
   let text: string;
@@ -143,7 +143,7 @@ function plain(key: string, value: unknown): unknown {
   return value;
 }
 
-/** Shapes of keys that people paste and programs print. */
+/** Shapes of common keys and tokens. */
 const secretShapes =
   /\b(sk-[\w-]{16,}|gh[pousr]_\w{20,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,}|hfc_[\w.-]{16,}|Bearer\s+[\w.~+/=-]{16,})/g;
 

@@ -1,17 +1,17 @@
-/** The name somebody most likely meant, or null when none is close. */
+/** The most likely intended name, or null if none is close. */
 export function nearest(typed: string, valid: readonly string[]): string | null {
   const wanted = plain(typed);
   let best: string | null = null;
   let bestDistance = Infinity;
   for (const name of valid) {
-    // The beginning of a name is the name, cut short.
+    // A prefix is the name, cut short.
     const distance = wanted.length > 1 && plain(name).startsWith(wanted) ? 1 : edits(wanted, plain(name));
     if (distance < bestDistance) [best, bestDistance] = [name, distance];
   }
   return bestDistance <= tolerance(wanted.length) ? best : null;
 }
 
-/** `default_branch`, `Default-Branch` and `defaultBranch` are the same slip of the finger. */
+/** `default_branch`, `Default-Branch` and `defaultBranch` count as equal. */
 function plain(name: string): string {
   return name
     .slice(0, maxCompared)
@@ -19,15 +19,15 @@ function plain(name: string): string {
     .replace(/[_\- .]/g, "");
 }
 
-/** One slip in three letters; more than three slips are another word. */
+/** One typo per three letters, at most three. */
 function tolerance(length: number): number {
   return Math.min(3, Math.max(1, Math.floor(length / 3)));
 }
 
-/** Longer names are no slips, and comparing them costs time. */
+/** Longer names are not typos, and comparing them takes time. */
 const maxCompared = 64;
 
-/** Insertions, deletions, replacements and swaps of neighbours. */
+/** Counts insertions, deletions, replacements and swaps of neighbors. */
 function edits(a: string, b: string): number {
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

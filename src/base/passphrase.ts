@@ -79,7 +79,7 @@ export function weaknessOf(passphrase: string): string | null {
   const long = new Set(words.filter((word) => word.length >= minWordLetters && !common.includes(word)));
   if (long.size >= minWords) return null;
   const rest = withoutPatterns(text);
-  if (rest.length < minLength && text.length >= minLength) return "it is made of common words or rows of characters";
+  if (rest.length < minLength && text.length >= minLength) return "it consists of common words or rows of characters";
   if (rest.length < minLength) return `it has fewer than ${minLength} characters`;
   if (new Set(rest).size < minDistinct) return "it repeats a few characters";
   if (kindsOf(text) < 2 && text.length < minLengthOfOneKind) {

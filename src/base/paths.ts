@@ -1,20 +1,20 @@
 /**
- * Where everything is. `HOLDFAST_HOME` puts all of it below one directory, so that two homes never meet; otherwise the
- * XDG directories are used.
+ * All paths. `HOLDFAST_HOME` puts everything below one directory, to keep homes apart; otherwise the XDG directories
+ * are used.
  */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { digestOf } from "./digest.ts";
 
 export interface Paths {
-  /** What identifies this installation to a person: the state directory. */
+  /** Identifies this installation to the user: the state directory. */
   home: string;
   config: string;
   database: string;
   backups: string;
   lock: string;
   reserve: string;
-  /** What the CLI needs to find the daemon. */
+  /** For the CLI to find the daemon. */
   daemonFile: string;
   /** The options of the last start, replayed by the next one. */
   launchFile: string;
@@ -24,36 +24,39 @@ export interface Paths {
   passphraseMark: string;
   /** The key for pushes to browsers, and their subscriptions. */
   push: string;
-  /** Values of projects' `env`, for the time when their file is broken. */
+  /** Values of projects' `env`, for when their file is broken. */
   projectEnv: string;
   logs: string;
   builds: string;
   worktrees: string;
   trash: string;
   workers: string;
-  /** One directory a contained session: its agent's own state, and what it committed. */
+  /** One directory per contained session: its agent's own state, and its commits. */
   contained: string;
-  /** Which configuration files the registered projects have, for the CLI that starts the daemon. */
+  /** Configuration files of the registered projects, for the CLI that starts the daemon. */
   configFiles: string;
-  /** One directory a launch for the files that hooks write. */
+  /** One directory per launch, for the files that hooks write. */
   launches: string;
   tmux: string;
-  /** Name of our own tmux server's socket: after the path the home was first started in, so that a moved home finds its agents. */
+  /**
+   * Our own tmux server's socket name, derived from the path of the home's first start: a moved home finds its
+   * agents.
+   */
   readonly tmuxSocket: string;
-  /** Holds that name, and the home's id in its second line, once the home was started. */
+  /** Contains that name, and the home's id in its second line, once the home was started. */
   tmuxSocketName: string;
   run: string;
   socket: string;
-  /** The door for agents, on which nobody is the person; beside the socket. */
+  /** The agents' socket, next to the other one; its callers are never the user. */
   agentsSocket: string;
-  /** Why the sockets are not where they are expected, or null. */
+  /** Why the sockets are not in their usual directory, or null. */
   socketMoved: string | null;
 }
 
-/** Longer paths are silently cut off by some Node versions and refused by others. */
+/** Some Node versions silently truncate longer paths, others refuse them. */
 export const maxSocketBytes = 107;
 
-/** By request, like node:crypto below: the CLI's two fastest commands do without. */
+/** Loaded on demand: the CLI's fastest commands do without (bench/cli.ts). */
 const os = () => process.getBuiltinModule("node:os");
 
 export function resolvePaths(env: NodeJS.ProcessEnv = process.env): Paths {
@@ -101,7 +104,7 @@ export function resolvePaths(env: NodeJS.ProcessEnv = process.env): Paths {
     tmuxSocketName: join(home, socketNameFile),
     run,
     socket: tooLong ? join(place, `${digestOf(home)}.sock`) : wanted,
-    // As long as the other name, so that both are where they are expected, or neither is.
+    // As long as the other name, so both are in the same directory.
     agentsSocket: join(place, tooLong ? `${digestOf(home)}-a.sock` : "agents.sock"),
     socketMoved: tooLong ? `${wanted} is longer than the ${maxSocketBytes} bytes a socket path may have` : null,
   };
@@ -121,7 +124,7 @@ function readSocketName(home: string): string | null {
   }
 }
 
-/** The standard has a relative one ignored, and so is an empty one: the daemon stands in another directory than the person. */
+/** The standard ignores relative paths; the daemon's working directory is not the user's. */
 function xdg(directory: string | undefined): string | undefined {
   return directory?.startsWith("/") === true ? directory : undefined;
 }

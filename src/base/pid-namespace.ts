@@ -1,11 +1,11 @@
 /**
- * Pid namespaces, as bubblewrap makes them: `outer` (who was started) > `first` (pid 1 inside) > the agent. All of them have
- * ordinary pids here. Everything inside shares a namespace whatever it does, and ends with its first process.
+ * Pid namespaces, as bubblewrap creates them: `outer` (the started process) > `first` (pid 1 inside) > the agent. All
+ * have ordinary pids here. Everything inside stays in the namespace, and ends with its first process.
  */
 import { readFileSync, readlinkSync } from "node:fs";
 import { identify, type Identity } from "./pid.ts";
 
-/** As the kernel names it; null when the process is gone or not ours to ask. */
+/** The kernel's name for it; null if the process has exited or is not ours. */
 export function pidNamespace(pid: number | "self"): string | null {
   try {
     return readlinkSync(`/proc/${pid}/ns/pid`);
@@ -14,14 +14,14 @@ export function pidNamespace(pid: number | "self"): string | null {
   }
 }
 
-/** The process's pid as it sees it itself; null when it is gone. */
+/** The process's pid as seen inside; null if it has exited. */
 export function innerPid(pid: number): number | null {
   const line = /^NSpid:\s+(.*)$/m.exec(textOf(`/proc/${pid}/status`))?.[1];
   const last = line?.split(/\s+/).at(-1);
   return last === undefined ? null : Number(last);
 }
 
-/** The first process of the namespace that `outer` has made; null before it did, and where it made none. */
+/** The first process of the namespace that `outer` created; null if missing. */
 export function firstWithin(outer: number): Identity | null {
   const own = pidNamespace(outer);
   for (const child of childrenOf(outer)) {
@@ -31,7 +31,7 @@ export function firstWithin(outer: number): Identity | null {
   return null;
 }
 
-/** The program inside that was started first; null before it is there. */
+/** The first program inside; null before it starts. */
 export function programWithin(outer: number): number | null {
   const first = firstWithin(outer);
   return first === null ? null : (childrenOf(first.pid)[0] ?? null);

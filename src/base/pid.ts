@@ -47,7 +47,7 @@ function readBootId(): string {
     .replace(/[^0-9]+/g, "-");
 }
 
-/** Null when there is no such process. A process that exists but may not be read still has a stat. */
+/** Null if the process does not exist. One that may not be read still has a stat. */
 export function readStat(pid: number): ProcessStat | null {
   if (process.platform !== "linux") return readStatWithPs(pid);
   let file: number | undefined;
@@ -131,7 +131,7 @@ export function listProcesses(): ProcessStat[] {
   return found;
 }
 
-/** Clock ticks a second; USER_HZ is 100 on every Linux that Node runs on. */
+/** Clock ticks per second; USER_HZ is 100 on every Linux that Node runs on. */
 const ticksPerSecond = 100;
 
 let cachedBootTimeMs: number | undefined;
@@ -150,7 +150,7 @@ export function startedAt(identity: Identity): number | null {
 
 /**
  * The process that holds a file lock, as the kernel lists it, without opening the file: that would drop a lock of our
- * own. Null if there is none or the system does not list it.
+ * own. Null if there is no lock or the system does not list it.
  */
 export function lockHolder(path: string): Identity | null {
   try {

@@ -1,10 +1,10 @@
 /**
- * Finds and ends everything that one launch started. A process belongs to it when it descends from a root, shares the
- * process group or session that a member leads, or carries the launch's marker in its environment: any one of these
- * can be escaped (setsid, double fork, reparenting), the environment is what a daemonised child still has. What is in
- * the launch's own cgroup belongs to it whatever it did; not every system lets us make one (cgroup.ts). The same holds for
- * the pid namespace of a contained launch, which ends as a whole with its first process.
- * Nothing is signalled on a bare pid, and never ourselves, our ancestors or a tmux server.
+ * Finds and stops everything that one launch started. A process belongs to it if it descends from a root, shares the
+ * process group or session of a member, or has the launch's marker in its environment: each of these can be escaped
+ * (setsid, double fork, reparenting), but a daemonized child still has the environment. Everything in the launch's own
+ * cgroup belongs to it as well; not every system allows one (cgroup.ts). The same is true for a contained launch's pid
+ * namespace, which ends with its first process. Nothing is signaled by a bare pid, and never this process, its
+ * ancestors or a tmux server.
  */
 import { readFileSync } from "node:fs";
 import { setImmediate as nextTick, setTimeout as delay } from "node:timers/promises";
@@ -14,39 +14,39 @@ import type { Identity, ProcessStat } from "./pid.ts";
 import { innerPid, pidNamespace } from "./pid-namespace.ts";
 
 export interface TreeTarget {
-  /** Processes that are known to belong, by identity; dead ones do no harm. */
+  /** Processes known to belong, by identity; dead ones do no harm. */
   roots: readonly Identity[];
-  /** `name=value` in the environment of every descendant; a session may have had several launches. */
+  /** `name=value` in every descendant's environment; a session may have had several launches. */
   marker: { name: string; values: readonly string[] } | null;
-  /** Directories of the launches' own cgroups, where they have them. */
+  /** The launches' own cgroups, if they have any. */
   cgroups?: readonly string[];
-  /** First processes of the pid namespaces of contained launches, where they are on record. Left out: it is not contained. */
+  /** First processes of contained launches' pid namespaces, if recorded. Absent: not contained. */
   firsts?: readonly Identity[];
 }
 
 export interface TreeMember {
   identity: Identity;
   what: string;
-  /** Of a contained launch: the namespace's first process, and the one outside that reports how the agent ended. */
+  /** Of a contained launch: the namespace's first process, and the one outside that reports the agent's exit. */
   part?: "first" | "outer";
 }
 
 export interface EndOptions {
-  /** How long the tree may take to end by itself after SIGTERM. */
+  /** How long the tree may take to exit after SIGTERM. */
   politeMs: number;
-  /** How long stopping and killing what is left may take. */
+  /** How long stopping and killing the rest may take. */
   forceMs: number;
-  /** Helpers that hold nothing: once nothing else is left of the tree they are not waited for. */
+  /** Helpers without state: once nothing else of the tree is left they are not waited for. */
   helpers?: readonly number[];
 }
 
-/** Interactive shells ignore SIGTERM; they end, and tell their jobs, on SIGHUP. */
+/** Interactive shells ignore SIGTERM; on SIGHUP they exit and pass it on to their jobs. */
 const hangupAfterMs = 400;
 const pollMs = 10;
-/** A killed process is gone within a tick unless it hangs in the kernel; then the next round looks again. */
+/** A killed process exits within a tick unless it hangs in the kernel; then the next round checks again. */
 const killRoundMs = 500;
 
-/** Ends the tree in stages and returns what is still alive; empty means proven gone. */
+/** Stops the tree in stages and returns what is still alive; empty means proven gone. */
 export async function endTree(target: TreeTarget, options: EndOptions): Promise<TreeMember[]> {
   const left = await endPolitely(target, options.politeMs, options.helpers ?? []);
   if (left.length === 0) return [];
@@ -78,7 +78,7 @@ function isFirst({ pid }: ProcessStat, { namespaces, ownNamespace }: ProcessTabl
   return inside !== null && inside !== ownNamespace && innerPid(pid) === 1;
 }
 
-/** Read after the processes, so that what was started in between is listed by the next look, not half known by this one. */
+/** Read after the processes: one started in between appears completely in the next snapshot. */
 function withCgroups(table: ProcessTable, cgroups: readonly string[]): ProcessTable {
   return cgroups.length === 0 ? table : { ...table, inside: new Set(cgroups.flatMap(cgroupMembers)) };
 }
@@ -87,7 +87,7 @@ async function endPolitely(target: TreeTarget, politeMs: number, helpers: readon
   const startedAt = performance.now();
   let known = await findTree(target);
   signalAll(asked(known), "SIGTERM");
-  // A stopped process would never get to see the polite signal.
+  // A stopped process would never handle the signal.
   signalAll(known, "SIGCONT");
   let hungUp = false;
   for (;;) {
@@ -95,10 +95,11 @@ async function endPolitely(target: TreeTarget, politeMs: number, helpers: readon
     if (asked(known).length === 0) {
       known = await findTree(target);
       if (known.length === 0) return [];
-      // Started between the look and the signal.
+      // Started between the snapshot and the signal.
       signalAll(asked(known), "SIGTERM");
     }
-    // Stopped before they are killed, as all that is forced: what a helper forks in this very instant is found by its parent alone.
+    // Stopped before they are killed, like all that is forced: a process that a helper forks right now is found only by
+    // its parent.
     if (known.every(({ identity }) => helpers.includes(identity.pid))) return known;
     const elapsed = performance.now() - startedAt;
     if (elapsed >= politeMs) return known;
@@ -110,7 +111,7 @@ async function endPolitely(target: TreeTarget, politeMs: number, helpers: readon
   }
 }
 
-/** Stops everything before it kills, so that nothing forks away between the look and the signal. */
+/** Stops everything before killing, so nothing forks away between the snapshot and the signal. */
 async function endByForce(target: TreeTarget, forceMs: number): Promise<TreeMember[]> {
   const until = performance.now() + forceMs;
   if (target.firsts !== undefined) await killNamespaces(target);
@@ -132,14 +133,16 @@ async function endByForce(target: TreeTarget, forceMs: number): Promise<TreeMemb
 }
 
 /**
- * Whom a polite signal is for. A namespace's first process ignores it, and the one outside would die of it while the agent
- * lives on, with a status that is not the agent's.
+ * Who receives the graceful signal. A namespace's first process ignores it, and the one outside would die of it while
+ * the agent keeps running, with a status that is not the agent's.
  */
 function asked(members: readonly TreeMember[]): TreeMember[] {
   return members.filter(({ part }) => part === undefined);
 }
 
-/** At once and complete: the kernel ends a namespace with its first process. Who waits for the status then gets to see it. */
+/**
+ * Immediate and complete: the kernel kills a namespace with its first process. The waiting parent then sees the status.
+ */
 async function killNamespaces(target: TreeTarget): Promise<void> {
   const found = await findTree(target);
   signalAll(
@@ -154,7 +157,7 @@ async function killNamespaces(target: TreeTarget): Promise<void> {
   while (found.some((member) => isAlive(member.identity)) && performance.now() < roundEnds) await delay(pollMs);
 }
 
-/** At once and complete, but not where somebody is inside who is never signalled: then one by one, as without it. */
+/** Immediate and complete, unless it contains a process that must not be signaled: then one by one. */
 async function killCgroups(cgroups: readonly string[]): Promise<void> {
   if (cgroups.length === 0) return;
   const { self, isBarred } = surroundings(await readProcessTable(null));
@@ -174,28 +177,28 @@ export interface ProcessTable {
   stats: ProcessStat[];
   /** Value of the marker in the environment, by pid. */
   markers: Map<number, string>;
-  /** Pids in the cgroups of the target. */
+  /** Pids in the target's cgroups. */
   inside?: ReadonlySet<number>;
-  /** Pid namespaces by pid, read for contained launches alone. */
+  /** Pid namespaces by pid, read only for contained launches. */
   namespaces?: ReadonlyMap<number, string | null>;
   ownNamespace?: string | null;
 }
 
-/** What must never be signalled, and whom the walk from parent to child must not pass through. */
+/** Processes that must never be signaled, and that the walk from parent to child must not pass. */
 export interface Surroundings {
   self: number;
-  /** Our ancestors and tmux servers: what lives there is not ours to end. */
+  /** Our ancestors and tmux servers: their processes are not ours to stop. */
   isBarred: (pid: number) => boolean;
-  /** When we were ourselves started inside the launch, its marker says nothing about our own descendants. */
+  /** If this process was started inside the launch, the marker does not identify its own descendants. */
   ownMarker: string | null;
 }
 
-/** Pure: who belongs to the target, roots first. */
+/** Pure: the members of the target, roots first. */
 export function membersOf(target: TreeTarget, table: ProcessTable, around: Surroundings): ProcessStat[] {
   const byPid = new Map(table.stats.map((stat) => [stat.pid, stat]));
   const wanted = new Set(target.marker?.values ?? []);
   const members = new Map<number, ProcessStat>();
-  /** Those of members: all that is in one of them belongs. */
+  /** Namespaces of members: everything in one of them belongs. */
   const namespaces = new Set<string>();
   const add = (stat: ProcessStat): boolean => {
     if (stat.pid <= 1 || stat.pid === around.self || members.has(stat.pid) || around.isBarred(stat.pid)) return false;
@@ -215,11 +218,11 @@ export function membersOf(target: TreeTarget, table: ProcessTable, around: Surro
     if (value === around.ownMarker && descendsFrom(stat, around.self, byPid)) continue;
     add(stat);
   }
-  // Children, groups and sessions may each bring in more of the others.
+  // Children, groups and sessions may each add more of the others.
   for (let grew = true; grew;) {
     grew = false;
     for (const stat of table.stats) {
-      // A group or session counts only when a member leads it: anybody can be put into a foreign one.
+      // A group or session counts only if a member leads it: a process can be put into a foreign one.
       const belongs =
         members.has(stat.parent) ||
         members.has(stat.group) ||
@@ -248,14 +251,14 @@ function surroundings(table: ProcessTable): Surroundings {
   return { self: process.pid, isBarred, ownMarker: table.markers.get(process.pid) ?? null };
 }
 
-/** tmux names its server process so on Linux, whatever its binary is called. */
+/** tmux gives its server process this name on Linux, whatever its binary is called. */
 export function isTmuxServer(pid: number): boolean {
   return readProc(pid, "comm").startsWith("tmux: server");
 }
 
 let nextTable: { marker: string | null; table: Promise<ProcessTable> } | undefined;
 
-/** A look that begins after the call; callers that ask in the same tick share one, because it reads all of /proc. */
+/** A snapshot that begins after the call; callers of the same tick share one, because it reads all of /proc. */
 export function readProcessTable(marker: string | null): Promise<ProcessTable> {
   if (nextTable !== undefined && nextTable.marker === marker) return nextTable.table;
   const table = nextTick().then(() => {
@@ -266,7 +269,7 @@ export function readProcessTable(marker: string | null): Promise<ProcessTable> {
   return table;
 }
 
-/** The event loop gets a turn after so many processes. */
+/** Yields to the event loop after this many processes. */
 const scanChunk = 200;
 
 async function scan(marker: string | null): Promise<ProcessTable> {
@@ -290,7 +293,7 @@ function readMarker(pid: number, name: string): string | null {
   return environment.slice(from, end < 0 ? undefined : end);
 }
 
-/** How long a command may be in a message for people. */
+/** Length of a command in a message. */
 const describedLength = 120;
 
 function describe(pid: number): string {
@@ -298,7 +301,7 @@ function describe(pid: number): string {
   return (command === "" ? readProc(pid, "comm").trim() : command).slice(0, describedLength);
 }
 
-/** Empty when the process is gone or belongs to somebody else. */
+/** Empty if the process has exited or belongs to another user. */
 function readProc(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8");

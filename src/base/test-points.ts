@@ -1,8 +1,8 @@
 /**
- * Named steps that a test can wait for, pause at, fail at, or die at. Off unless HOLDFAST_TEST_POINTS names a directory;
- * then `<name>.pause`, `<name>.fail` or `<name>.kill` in it says what happens when the step is reached, and
- * `<name>.reached` is made for the test to wait for, and `<name>.<about>.reached` where the step says whose it is. HOLDFAST_TEST_CLOCK names a file whose number of milliseconds is added
- * to the time of day, now and at every later look.
+ * Named steps where a test can wait, pause, fail or crash the process. Off unless HOLDFAST_TEST_POINTS names a
+ * directory; there `<name>.pause`, `<name>.fail` or `<name>.kill` decides what happens at the step. `<name>.reached` is
+ * created for the test to wait for, and `<name>.<about>.reached` if the step belongs to something. HOLDFAST_TEST_CLOCK
+ * names a file with milliseconds to add to the time of day, read at every call.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,12 +16,11 @@ if (clock !== undefined) {
   Date.now = () => now() + Number(readFileSync(clock, "utf8"));
 }
 
-/** Names in use; a misspelt one in a test is then an error instead of a test that cannot fail. */
 export function reach(name: string, about?: string): Promise<void> | undefined {
   return directory === undefined ? undefined : act(directory, name, about);
 }
 
-/** As `reach`, for a step inside synchronous code: it can only be died at. */
+/** Like `reach`, in synchronous code: only `kill` works. */
 export function reachNow(name: string): void {
   if (directory === undefined || !existsSync(join(directory, `${name}.kill`))) return;
   writeFileSync(join(directory, `${name}.reached`), String(process.pid));

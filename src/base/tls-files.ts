@@ -1,4 +1,4 @@
-/** The certificate and key of our own TLS: read, checked, and described in words. */
+/** The certificate and key for our own TLS: read, checked and described. */
 import { readFileSync, statSync } from "node:fs";
 import { crypto } from "./digest.ts";
 
@@ -16,7 +16,7 @@ export interface TlsRead {
   expiresAt: number;
   /** Changes when one of the files is replaced. */
   stamp: string;
-  /** What does not keep it from working. */
+  /** Problems that do not prevent it from working. */
   warnings: string[];
 }
 
@@ -28,7 +28,7 @@ export function readTlsFiles(files: TlsFiles, now = Date.now()): TlsOutcome {
     try {
       return readFileSync(path);
     } catch (error) {
-      return wrong(`Cannot read the TLS ${what} ${path}: ${whyOf(error)}.`, `Check the path and who may read it.`);
+      return wrong(`Cannot read the TLS ${what} ${path}: ${whyOf(error)}.`, `Check the path and its permissions.`);
     }
   };
   const cert = read("certificate", files.cert);
@@ -39,7 +39,7 @@ export function readTlsFiles(files: TlsFiles, now = Date.now()): TlsOutcome {
   try {
     parsed = new (crypto().X509Certificate)(cert);
   } catch {
-    return wrong(`${files.cert} is not a PEM certificate.`, "Give the certificate chain, for example fullchain.pem.");
+    return wrong(`${files.cert} is not a PEM certificate.`, "Pass the certificate chain, for example fullchain.pem.");
   }
   let secret: ReturnType<ReturnType<typeof crypto>["createPrivateKey"]>;
   try {
@@ -51,12 +51,12 @@ export function readTlsFiles(files: TlsFiles, now = Date.now()): TlsOutcome {
           `The TLS key ${files.key} is encrypted.`,
           `Decrypt it: openssl pkey -in ${files.key} -out key.pem && chmod 600 key.pem`,
         )
-      : wrong(`${files.key} is not a PEM private key.`, "Give the key of the certificate, for example privkey.pem.");
+      : wrong(`${files.key} is not a PEM private key.`, "Pass the certificate's key, for example privkey.pem.");
   }
   if (!parsed.checkPrivateKey(secret)) {
     return wrong(
       `The TLS key ${files.key} does not belong to the certificate ${files.cert}.`,
-      "Give the two files that were issued together.",
+      "Pass two files that were issued together.",
     );
   }
   const expiresAt = Date.parse(parsed.validTo);
@@ -89,7 +89,7 @@ function namesOf(cert: { subjectAltName?: string | undefined }): string[] {
   return (cert.subjectAltName ?? "").split(", ").flatMap((each) => /^(?:DNS|IP Address):(.+)$/.exec(each)?.[1] ?? []);
 }
 
-/** Empty where a file is missing: a renewal may be replacing it. */
+/** Empty if a file is missing: a renewal may be replacing it. */
 export function stampOf(files: TlsFiles): string {
   try {
     return [files.cert, files.key]
@@ -108,5 +108,5 @@ function wrong(message: string, hint: string): { is: "wrong"; message: string; h
 function whyOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === "ENOENT") return "there is no such file";
-  return code === "EACCES" ? "you may not read it" : message;
+  return code === "EACCES" ? "permission denied" : message;
 }

@@ -102,7 +102,8 @@ async function* linesOf(path: string, from: number, maxBytes: number): AsyncGene
       const { bytesRead } = await file.read(buffer, 0, chunkBytes, at);
       if (bytesRead === 0) break;
       at += bytesRead;
-      for (const line of splitter.push(buffer.subarray(0, bytesRead))) yield line.line === "whole" ? line.text : null;
+      for (const line of splitter.push(buffer.subarray(0, bytesRead)))
+        yield line.line === "complete" ? line.text : null;
     }
     if (splitter.pending > 0) yield null;
   } finally {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { settledBuildMs } from "../model/runs.ts";
-import { workerBuilds, type WorkerCommand } from "./agent-builds.ts";
+import { agentBuilds, type AgentCommand } from "./agent-builds.ts";
 
 let directory: string;
 let clock: number;
@@ -13,8 +13,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-const command = (...argv: string[]): WorkerCommand => ({ argv, path: `${directory}:/usr/bin:/bin` });
-const open = (keeper = "k") => workerBuilds(keeper, () => clock);
+const command = (...argv: string[]): AgentCommand => ({ argv, path: `${directory}:/usr/bin:/bin` });
+const open = (keeper = "k") => agentBuilds(keeper, () => clock);
 const program = (name: string, text: string): string => {
   const file = join(directory, name);
   writeFileSync(file, text);
@@ -22,7 +22,7 @@ const program = (name: string, text: string): string => {
   return file;
 };
 /** Looks as often as the loop does. */
-const staleAfter = (builds: ReturnType<typeof open>, of: WorkerCommand, recorded: string, ms: number): boolean => {
+const staleAfter = (builds: ReturnType<typeof open>, of: AgentCommand, recorded: string, ms: number): boolean => {
   for (const end = clock + ms; clock < end; clock += 1_000) builds.isStale(of, recorded);
   return builds.isStale(of, recorded);
 };

@@ -1,35 +1,39 @@
 /**
- * What would be launched now for a chat agent: the keeper script, the command, and the files it names, ours by their
- * bytes, others by size, time of change and version. An update of Holdfast that touches none of these replaces no worker.
- * A file that is missing or cannot be read makes the build unknown, never another one.
+ * The build of a chat agent as a launch would start it now: the keeper script, the command, and the files it names, ours by
+ * their bytes, others by size, modification time and version. An update of Holdfast that changes none of these restarts no
+ * agent. A missing or unreadable file makes the build unknown, never a different one.
  */
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { crc32 } from "node:zlib";
+import { keepWritten } from "../base/durable-file.ts";
 import { findLaunchable, findProgram } from "../base/find-program.ts";
 import { digestOf } from "../base/digest.ts";
 import { isStaleBuild, settledBuildMs, type SeenBuild } from "../model/runs.ts";
+import type { SessionState } from "../model/session.ts";
+import type { Agents } from "../ports/agents.ts";
 
-/** Programs of ours are small; Node itself is not, and changes with its time. */
+/** Our programs are small; Node itself is not, and its modification time changes with it. */
 const maxReadBytes = 4 * 1024 * 1024;
-/** Asked for every chat session on every look; files change when somebody installs something. */
+/** Every observation of a chat session asks; files change with an installation alone. */
 const rememberMs = 5_000;
-/** While something is being installed. */
+/** During an installation. */
 const rememberChangingMs = 1_000;
+const rememberPathMs = 1_000;
 
-export interface WorkerCommand {
+export interface AgentCommand {
   argv: readonly string[];
-  /** The PATH that it is launched with. */
+  /** Its PATH at launch. */
   path: string;
-  /** Words that were files at its last good launch, maybe under an earlier daemon. */
+  /** Arguments that were files at its last successful launch, possibly by an earlier daemon. */
   files?: readonly string[];
 }
 
-export interface WorkerBuilds {
-  /** For the record of a launch. */
-  of(command: WorkerCommand): string;
-  /** Whether something else would be launched now, and is known to be there. */
-  isStale(command: WorkerCommand, recorded: string): boolean;
+export interface AgentBuilds {
+  /** Recorded with a launch. */
+  of(command: AgentCommand): string;
+  /** Whether a launch now would start a different build, and that build is known to exist. */
+  isStale(command: AgentCommand, recorded: string): boolean;
 }
 
 interface Entry extends SeenBuild {
@@ -37,12 +41,12 @@ interface Entry extends SeenBuild {
   at: number;
 }
 
-export function workerBuilds(keeper: string, now: () => number = () => performance.now()): WorkerBuilds {
+export function agentBuilds(keeper: string, now: () => number = () => performance.now()): AgentBuilds {
   const known = new Map<string, Entry>();
-  /** Words that were files once: a word that is one no longer is missing, not another word. */
+  /** Arguments that were files once: one that no longer exists is missing, not a different argument. */
   const files = new Set<string>();
 
-  const look = (command: WorkerCommand): Entry => {
+  const inspect = (command: AgentCommand): Entry => {
     const key = [command.path, ...command.argv].join("\0");
     const before = known.get(key);
     const at = now();
@@ -51,7 +55,7 @@ export function workerBuilds(keeper: string, now: () => number = () => performan
     for (const word of command.files ?? []) files.add(word);
     const parts = command.argv.map((word, index) => identityOf(word, index, command.path, files));
     const text = `${basename(command.argv.at(-1) ?? "")} ${digestOf([keeper, ...parts.map((part, index) => part ?? command.argv[index]!)].join("\n"))}`;
-    // Without a command nothing would be launched.
+    // Nothing can be launched without a command.
     const build = parts.length === 0 || parts.includes(null) ? null : text;
     const since = before !== undefined && before.build === build ? before.since : at;
     const entry = { text, build, since, at };
@@ -59,12 +63,45 @@ export function workerBuilds(keeper: string, now: () => number = () => performan
     return entry;
   };
   return {
-    of: (command) => look(command).text,
-    isStale: (command, recorded) => isStaleBuild(recorded, look(command), now()),
+    of: (command) => inspect(command).text,
+    isStale: (command, recorded) => isStaleBuild(recorded, inspect(command), now()),
   };
 }
 
-/** A file by what it is, wherever this build of Holdfast keeps its copy; anything else by its text. Null: it is missing. */
+/** Copies the keeper into the home, so that running agents do not depend on where Holdfast is installed. */
+export function installKeeper(home: string, dist: string): { path: string; digest: string } {
+  const text = readFileSync(join(dist, "keeper.sh"), "utf8");
+  const digest = digestOf(text);
+  const path = join(home, `keeper-${digest}.sh`);
+  // Compares the content: a power cut right after the first start can leave an empty file.
+  keepWritten(path, text, 0o700);
+  return { path, digest };
+}
+
+/** The command of a session's chat agent, with the PATH and the files that a launch would use. */
+export function agentCommands(
+  agents: Pick<Agents, "of">,
+  programs: {
+    of(session: SessionState): { is: "found"; path: string } | { is: "missing" } | null;
+    files(session: SessionState): readonly string[];
+  },
+): (session: SessionState) => AgentCommand {
+  const known = new Map<string, { path: string; files: readonly string[]; at: number }>();
+  return (session) => {
+    const argv = agents.of(session)?.chat?.command ?? [];
+    const key = JSON.stringify([session.project, session.agent, argv]);
+    const before = known.get(key);
+    if (before !== undefined && performance.now() - before.at < rememberPathMs) return { argv, ...before };
+    const chat = { ...session, kind: "chat" as const };
+    const program = programs.of(chat);
+    const path = program?.is === "found" ? program.path : (process.env["PATH"] ?? "");
+    const now = { path, files: programs.files(chat), at: performance.now() };
+    known.set(key, now);
+    return { argv, ...now };
+  };
+}
+
+/** A file by its content, wherever this build of Holdfast keeps its copy; any other argument by its text. Null if missing. */
 function identityOf(word: string, index: number, path: string, files: Set<string>): string | null {
   try {
     const found = index > 0 ? findFile(word, path) : findStart(word, path);
@@ -73,7 +110,7 @@ function identityOf(word: string, index: number, path: string, files: Set<string
     if (identity !== null) files.add(word);
     return identity ?? word;
   } catch {
-    // Removed or replaced while we read it.
+    // Removed or replaced during the read.
     return null;
   }
 }
@@ -88,24 +125,24 @@ function findFile(word: string, path: string): string | null {
   return statSync(word, { throwIfNoEntry: false }) === undefined ? null : word;
 }
 
-/** Null for what is there and not a file. */
+/** Null if the path exists but is not a file. */
 function ofFile(word: string, found: string): string | null {
   const path = isAbsolute(word) ? word : realpathSync(found);
   const stat = statSync(path);
   if (!stat.isFile()) return null;
-  // Absolute is what is ours: rebuilt and copied with every update, though it itself may be the same.
+  // Our own programs have absolute paths: every update copies them, though their content may be the same.
   if (isAbsolute(word) && stat.size <= maxReadBytes) return `${basename(path)} ${crc32(readFileSync(path))}`;
   const identity = `${basename(path)} ${stat.size} ${Math.floor(stat.mtimeMs)}`;
   return isAbsolute(word) ? identity : `${identity} ${packageVersion(path)}`;
 }
 
-/** npm gives every file of every version the same time, and an agent's command is often a few lines that never change. */
+/** npm gives every file of every version the same time, and an agent's command is often a short script that never changes. */
 function packageVersion(path: string): string {
   for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
     try {
       return String((JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version?: unknown }).version);
     } catch {
-      // Not here, or none that can be read: one folder up.
+      // Missing or unreadable: one folder up.
     }
   }
   return "";

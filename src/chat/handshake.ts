@@ -98,7 +98,13 @@ async function resume(
   const id = session.agentSessionId!;
   const ways = waysToResume(initialized);
   if (ways.length === 0) {
-    return { opened: false, reason: "This agent cannot take a conversation up again.", conversationGone: true };
+    return { opened: false, reason: "This agent cannot resume a conversation.", conversationGone: true };
+  }
+  const gone = (reason: string): Promise<Opened> | Opened =>
+    // A conversation that never got a prompt was never kept by the agent: nothing is lost, so nothing is reported.
+    session.prompted ? { opened: false, reason, conversationGone: true } : begin(context, proc, session, initialized);
+  if (chat.opensUnknown === true && (await isUnlisted(context, proc, session))) {
+    return gone("The agent no longer lists this conversation.");
   }
   let last: Opened | null = null;
   for (const way of ways) {
@@ -111,16 +117,14 @@ async function resume(
         return { opened: true, agentSessionId: id };
       }
       if (answer.is === "error" && (await isNotFound(context, proc, session, chat, answer))) {
-        // A conversation that never got a prompt was never kept by the agent: nothing is lost, so nothing is said.
-        if (!session.prompted) return begin(context, proc, session, initialized);
-        return { opened: false, reason: `The agent says: ${errorText(answer)}`, conversationGone: true };
+        return gone(`The agent reports: ${errorText(answer)}`);
       }
       last = await refused(context, proc, `session/${way}`, answer, initialized);
       if (answer.is !== "error" || answer.code === authRequired) return last;
       if (answer.code === methodNotFound) break;
     }
   }
-  return last ?? { opened: false, reason: "The conversation could not be taken up.", conversationGone: false };
+  return last ?? { opened: false, reason: "The conversation could not be resumed.", conversationGone: false };
 }
 
 function askToResume(

@@ -25,7 +25,7 @@ export async function askYesNo(question: string): Promise<boolean> {
   }
 }
 
-/** Throws `refusal` unless the user says yes; without a terminal the error names the option to add. */
+/** Throws `refusal` unless the user confirms; without a terminal the error names the option to add. */
 export async function requireYes(
   context: Context,
   question: string,

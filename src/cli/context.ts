@@ -1,4 +1,4 @@
-/** What a command runs in: where it is, where its output goes, and the daemon, found or started when it is first asked. */
+/** What a command runs in: its environment, its output, and the daemon, which is found or started on the first call. */
 import { resolvePaths, type Paths } from "../base/paths.ts";
 import type { Client } from "../client/client.ts";
 import { clientOf } from "./system/daemon/connection.ts";
@@ -7,11 +7,11 @@ import { fstatSync, statSync, writeSync } from "node:fs";
 
 interface StandardIo {
   out(text: string): void;
-  /** To stdout as it is, without a line end. */
+  /** Writes to stdout without a line end. */
   write(text: string): void;
   err(text: string): void;
   isTerminal(descriptor: 0 | 1 | 2): boolean;
-  /** Of the terminal that stdout is; null where it is none or does not report its size. */
+  /** Size of the terminal on stdout; null if it is not a terminal or does not report its size. */
   size(): TerminalSize | null;
 }
 
@@ -20,6 +20,7 @@ interface TerminalSize {
   rows: number;
 }
 
+/** Writes to the file descriptors directly: process.stdout takes 2 ms to create, and its writes can be lost on exit. */
 export const standardIo: StandardIo = {
   out: (text) => writeAll(1, `${text}\n`),
   write: (text) => writeAll(1, text),
@@ -50,9 +51,9 @@ function writeAll(descriptor: number, text: string): void {
       rest = rest.subarray(writeSync(descriptor, rest));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // A pipe that somebody made non-blocking is full: wait for its reader.
+      // A non-blocking pipe is full: wait for its reader.
       if (code === "EAGAIN") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
-      // The reader has what it wanted (`… | head -1`), or there is no output at all.
+      // The reader has read enough (`… | head -1`), or stdout is closed.
       else if (code === "EPIPE" || code === "EBADF") process.exit(0);
       else throw error;
     }
@@ -67,18 +68,18 @@ export interface Context {
   paths: Paths;
   paint: Paint;
   out: (text: string) => void;
-  /** To stdout as it is, without a line end. */
+  /** Writes to stdout without a line end. */
   write: (text: string) => void;
   err: (text: string) => void;
   isTerminal: (descriptor: 0 | 1 | 2) => boolean;
   /** Of the terminal that stdout is; null in pipes and files. */
   terminalSize: () => TerminalSize | null;
   now: () => number;
-  /** Prints a value as JSON: the only thing on stdout then. */
+  /** Prints a value as JSON, the only output on stdout. */
   json: (value: unknown) => void;
   /** Whether this command may start the daemon. */
   mayStart: boolean;
-  /** Whether `--no-start` was given: what a hint may name. */
+  /** Whether `--no-start` was given, for hints. */
   noStart?: boolean;
   call: Client["call"];
 }
@@ -96,7 +97,7 @@ export function createContext({ env, cwd, dist, io, now = Date.now }: ContextOpt
   const paths = resolvePaths(env);
   const own = env["HOLDFAST_HOME"] ?? "";
   const context: Context = {
-    // A relative home means something else to the daemon, which stands in it.
+    // A relative home would mean another directory to the daemon, which runs in its home.
     env: own === "" || own === paths.home ? env : { ...env, HOLDFAST_HOME: paths.home },
     cwd,
     dist,

@@ -1,7 +1,6 @@
 /**
- * First file that runs, on whatever Node is there: only syntax that old ones parse, and nothing imported before the check
- * but what is as plain.
- * The bundle's directory is this file's own; chunks may lie elsewhere.
+ * Runs first, on any Node: uses only syntax that old versions parse, and imports nothing else before the version check.
+ * Passes on the bundle's directory, which is this file's own; chunks may be elsewhere.
  */
 import { cacheHome } from "../base/cache-home.ts";
 
@@ -16,7 +15,7 @@ if (major < oldest[0]! || (major === oldest[0] && minor < oldest[1]!)) {
       oldest.join(".") +
       " or newer; this is " +
       process.versions.node +
-      ".\nInstall it with its optional packages (npm ci), which bring a Node of their own, or install a newer Node.\n",
+      ".\nReinstall with optional packages (npm ci), which include a suitable Node, or install a newer Node.\n",
   );
   process.exitCode = 1;
 } else {
@@ -26,14 +25,14 @@ if (major < oldest[0]! || (major === oldest[0] && minor < oldest[1]!)) {
       return module.main(import.meta.dirname);
     },
     function (error: unknown) {
-      // A chunk is missing: the package was changed under the running command.
-      process.stderr.write(String(error) + "\nInstall or build Holdfast again.\n");
+      // A chunk is missing: the package was changed while the command started.
+      process.stderr.write(String(error) + "\nReinstall or rebuild Holdfast.\n");
       process.exitCode = 1;
     },
   );
 }
 
-/** Saves 2 ms of a command, 4 where commander is loaded. Only in a home that exists: making one is `start`'s business. */
+/** Saves 2 ms per command (bench: session ls against an empty Node). Only in an existing home: `start` creates it. */
 function cacheCompiledCode(): void {
   const home = cacheHome(process.env);
   if (home !== null && process.getBuiltinModule("node:fs").existsSync(home)) {

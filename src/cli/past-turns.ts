@@ -4,7 +4,7 @@ import type { EventJson, SessionJson } from "../contract/wire.ts";
 import type { Context } from "./context.ts";
 import type { Input, OptionEntry } from "./command.ts";
 import { readBack } from "./read-events.ts";
-import { mergeTools, startOfTurns, type Transcript } from "./render/transcript.ts";
+import { startOfTurns, type Transcript } from "./render/transcript.ts";
 
 export interface PastTurns {
   /** May begin earlier: with what the turns refer to. */
@@ -39,11 +39,7 @@ export async function readTurns(context: Context, session: SessionJson, turns: n
   return { events, from, last: seq };
 }
 
-/** Takes the transcript to where the turns end, and gives the text of the turns themselves. */
+/** Moves the transcript to the end of the turns, and returns the text of the turns themselves. */
 export function replay(transcript: Transcript, { events, from }: PastTurns): string {
-  const pieces = mergeTools(events).map((event) => [event.seq, transcript.take(event)] as const);
-  return pieces
-    .flatMap(([seq, text]) => (seq >= from ? [text] : []))
-    .join("")
-    .replace(/^\n/, "");
+  return transcript.replay(events, from).replace(/^\n/, "");
 }

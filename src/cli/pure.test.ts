@@ -10,7 +10,7 @@ import { launchdPlist, systemdUnit } from "./system/service/service.ts";
 import { readResponse, SocketTransport } from "./system/daemon/socket-transport.ts";
 import { spawnTarget } from "./commands/spawn/spawn.ts";
 import { splitCommand } from "./commands/session/attach.ts";
-import { managerMarks, parseReport } from "./system/daemon/start.ts";
+import { managerVariables, parseReport } from "./system/daemon/start.ts";
 import { hasProcesses } from "./commands/daemon/stop.ts";
 
 describe("[CLI-12] what spawn's words mean", () => {
@@ -124,10 +124,10 @@ test("[CTL-8] a report is one line of JSON, or none", () => {
 });
 
 test("[CTL-9] only the process that systemd itself started is managed by it", () => {
-  expect(managerMarks({ INVOCATION_ID: "i", SYSTEMD_EXEC_PID: "7" }, 7)).toEqual({ INVOCATION_ID: "i" });
-  expect(managerMarks({ INVOCATION_ID: "i", SYSTEMD_EXEC_PID: "7" }, 8)).toEqual({});
-  expect(managerMarks({ INVOCATION_ID: "i" }, 8)).toEqual({ INVOCATION_ID: "i" });
-  expect(managerMarks({}, 8)).toEqual({});
+  expect(managerVariables({ INVOCATION_ID: "i", SYSTEMD_EXEC_PID: "7" }, 7)).toEqual({ INVOCATION_ID: "i" });
+  expect(managerVariables({ INVOCATION_ID: "i", SYSTEMD_EXEC_PID: "7" }, 8)).toEqual({});
+  expect(managerVariables({ INVOCATION_ID: "i" }, 8)).toEqual({ INVOCATION_ID: "i" });
+  expect(managerVariables({}, 8)).toEqual({});
 });
 
 test("[CTL-6] every session with a live process counts as at work, and one that cannot be seen", () => {

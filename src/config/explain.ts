@@ -1,6 +1,7 @@
 /** What a schema's issue means, in words a person can act on. */
 import type * as z from "zod/mini";
 import { nearest } from "../base/nearest.ts";
+import * as notifiers from "../integrations/notifiers/registry.ts";
 import { safeName } from "./names.ts";
 import { quote } from "./values.ts";
 import type { Path } from "./yaml-text.ts";
@@ -127,11 +128,13 @@ const typeWords: Record<string, string> = {
   record: "a map of keys",
 };
 
-/** Values of variables and addresses may be secrets: only their type is shown. */
-function isSecret(path: Path): boolean {
-  return path.some((segment) => secretKeys.has(String(segment)));
+/** Variables and addresses may be secrets, and so may every setting of a notifier unless it says otherwise. */
+function isSecret([top, ...rest]: Path): boolean {
+  if (top !== "notify") return rest.some((segment) => secretKeys.has(segment));
+  const [name, ...field] = rest;
+  return !Object.values(notifiers).some((one) => one.name === name && one.quotable.includes(field.join(".")));
 }
-const secretKeys = new Set(["env", "tokenEnv", "webhook", "slack", "baseUrl"]);
+const secretKeys = new Set<PropertyKey>(["env", "tokenEnv", "baseUrl"]);
 
 function shown(value: unknown, path: Path): string {
   if (Array.isArray(value)) return "a list";
@@ -147,7 +150,8 @@ function typeHint(expected: string, value: unknown, path: Path, asked: Asked): s
   if (expected === "string" && scalar) {
     return isSecret(path) ? "put it in quotes" : `put it in quotes: ${quote(asked.source(path) ?? String(value))}`;
   }
-  if (expected === "array" && typeof value === "string") return `write it as a list: [${quote(value)}]`;
+  if (expected === "array" && typeof value === "string")
+    return isSecret(path) ? "write it as a list" : `write it as a list: [${quote(value)}]`;
   if (expected === "number" && typeof value === "string" && /^\d+$/.test(value)) return "remove the quotes";
   return null;
 }

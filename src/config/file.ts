@@ -115,6 +115,6 @@ export function problemsError(problems: readonly Problem[]): HoldfastError {
   });
 }
 
-export function byPlace(a: Problem, b: Problem): number {
+export function byPosition(a: Problem, b: Problem): number {
   return a.line - b.line || a.column - b.column || (a.message < b.message ? -1 : 1);
 }

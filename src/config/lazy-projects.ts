@@ -3,7 +3,7 @@
  * they take a quarter of its start. What the files said of agents is kept by the files' stamps.
  */
 import { statSync } from "node:fs";
-import { loadOnce } from "../base/load-once.ts";
+import { lazy } from "../base/lazy.ts";
 import type { ConfiguredAgents } from "../ports/projects.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import type { ConfiguredProjects, OpenProjectsOptions } from "./projects.ts";
@@ -26,7 +26,7 @@ interface Kept {
 }
 
 export function openLazyProjects(options: LazyProjectsOptions, build: string): ConfiguredProjects {
-  const open = loadOnce(async () => (await import("./projects.ts")).openProjects(options));
+  const open = lazy(async () => (await import("./projects.ts")).openProjects(options));
   return {
     at: async (...given) => (await open()).at(...given),
     settings: async (row) => (await open()).settings(row),

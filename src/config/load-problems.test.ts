@@ -125,14 +125,14 @@ const wrong: [name: string, text: string, said: string[], kind?: ConfigKind][] =
     "a model that cannot be set",
     "agents:\n  demo: {model: m}\n  mine:\n    model: m\n    chat: {command: [x]}\n  claude: {model: opus}\n",
     [
-      '2:17: "model" cannot be set for this agent (only claude, codex, gemini, opencode take one)',
+      '2:17: "model" cannot be set for this agent (only claude, codex, gemini, opencode support it)',
       '4:12: "model" cannot be set for this agent (put the model into the command)',
     ],
   ],
   [
     "resume without a command",
     "agents:\n  claude:\n    terminal: {resume: [x]}\n",
-    ['3:15: "terminal" needs "command" beside "resume" (add the command of a first start)'],
+    ['3:15: "terminal" needs "command" with "resume" (add the command of a first start)'],
   ],
   [
     "a name of passEnv",
@@ -202,6 +202,20 @@ const wrong: [name: string, text: string, said: string[], kind?: ConfigKind][] =
     "an address",
     "notify:\n  webhook: ftp://localhost/x\n",
     ['2:12: "webhook" must be a web address that starts with http:// or https://'],
+  ],
+  [
+    "a secret in the wrong form",
+    "notify:\n  slack: [https://hooks.example/SECRET]\n  webhook: 12345678\n  desktop: maybe\n",
+    [
+      '2:10: "slack" must be text, not a list',
+      '3:12: "webhook" must be text, not a number (put it in quotes)',
+      '4:12: "desktop" must be true or false, not the text "maybe"',
+    ],
+  ],
+  [
+    "a secret in place of the map",
+    "notify: https://hooks.example/SECRET\n",
+    ['1:9: "notify" must be a map of keys, not text'],
   ],
   [
     "merging when checks failed",

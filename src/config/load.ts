@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import { configSchema, userConfigSchema, type HoldfastConfig, type UserConfig } from "./schema.ts";
 import { explain, schemaAt, valueAt } from "./explain.ts";
-import { byPlace, type Problem, readConfigFile, type FileText, isSettled, stampOf, problemsError } from "./file.ts";
+import { byPosition, type Problem, readConfigFile, type FileText, isSettled, stampOf, problemsError } from "./file.ts";
 import { quote } from "./values.ts";
 import { readYaml, type Path, type YamlText } from "./yaml-text.ts";
 import { stat } from "node:fs/promises";
@@ -82,7 +82,7 @@ export async function parseConfig(
   if (problems.length === 0) {
     const problem = (path: Path, message: string, hint: string | null): Problem => ({
       file,
-      ...yaml.place(path, "value"),
+      ...yaml.position(path, "value"),
       message,
       hint,
     });
@@ -90,7 +90,7 @@ export async function parseConfig(
   }
   const sorted = problems
     .map(({ line, column, message, hint }) => ({ file, line, column, message, hint }))
-    .sort(byPlace)
+    .sort(byPosition)
     .slice(0, maxProblems);
   return { ok: false, file, problems: sorted };
 }
@@ -108,8 +108,8 @@ function check(schema: Schema, yaml: YamlText) {
     .filter((issue) => yaml.sound || issue.code === "unrecognized_keys")
     .slice(0, maxProblems * 4)
     .flatMap((issue) => explain(issue, asked))
-    .map(({ path, at, message, hint }) => ({ ...yaml.place(path, at), message, hint }))
-    .filter((problem) => problem.line < end && !yaml.problems.some((other) => samePlace(other, problem)));
+    .map(({ path, at, message, hint }) => ({ ...yaml.position(path, at), message, hint }))
+    .filter((problem) => problem.line < end && !yaml.problems.some((other) => samePosition(other, problem)));
   const config: HoldfastConfig = result.success ? result.data : {};
   return { config, problems: [...problems, ...(yaml.sound ? samePrefix(data, yaml) : [])] };
 }
@@ -123,7 +123,7 @@ function behindBadKey(schema: Schema, data: unknown, issue: z.core.$ZodIssue): z
     : result.error.issues.map((inside) => ({ ...inside, path: [...issue.path, ...inside.path] }));
 }
 
-function samePlace(a: { line: number; column: number }, b: { line: number; column: number }): boolean {
+function samePosition(a: { line: number; column: number }, b: { line: number; column: number }): boolean {
   return a.line === b.line && a.column === b.column;
 }
 
@@ -168,7 +168,7 @@ function samePrefix(data: unknown, yaml: YamlText) {
     const owner = owners.get(prefix);
     if (owner === undefined) owners.set(prefix, id);
     if (owner === undefined) return [];
-    const place = yaml.place(["projects", id, "prefix"], "value");
+    const place = yaml.position(["projects", id, "prefix"], "value");
     return [
       {
         ...place,

@@ -1,15 +1,14 @@
 /** The permission rules of the user's own config.yaml, read again when the file changed. */
-import { loadOnce } from "../base/load-once.ts";
+import { lazy } from "../base/lazy.ts";
 import type { ConfiguredRule, LoadedRules, RuleSource } from "../ports/permission-rules.ts";
 import { ruleActions, ruleFields } from "../contract/permission-rules.ts";
 import type { Loaded } from "./load.ts";
 import { formatProblem } from "./file.ts";
-import type { PermissionConfig } from "./permission-schema.ts";
-import type { HoldfastConfig } from "./schema.ts";
+import type { HoldfastConfig, PermissionConfig } from "./schema.ts";
 
 /** The schema and the YAML reader load with the first question: a starting daemon needs neither. */
 export function openRules(file: string): RuleSource {
-  const cache = loadOnce(async () => new (await import("./load.ts")).ConfigCache());
+  const cache = lazy(async () => new (await import("./load.ts")).ConfigCache());
   return { load: async () => rulesOf(await (await cache()).load(file, "user")) };
 }
 

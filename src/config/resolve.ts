@@ -6,6 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import type { ProjectSettings, ProjectTracker } from "../ports/projects.ts";
 import { tightenedBy, type ContainmentWish } from "../contract/containment.ts";
 import { asProjectId } from "../contract/ids.ts";
+import { trackers } from "../integrations/trackers/registry.ts";
 import type { TrustState } from "../contract/trust.ts";
 import type { RemoteTracker } from "./repository.ts";
 import {
@@ -13,26 +14,13 @@ import {
   type ContainConfig,
   type DefaultsConfig,
   type HoldfastConfig,
-  type NotifyConfig,
   type ProjectConfig,
-  type ReactionsConfig,
   type UserConfig,
   type AgentConfig,
   type TrackerConfig,
   type TrackerHosts,
 } from "./schema.ts";
 import type { AgentConfiguration } from "../ports/agents.ts";
-
-type Type = TrackerConfig["type"];
-
-const publicHosts: Record<Type, string> = { github: "github.com", gitlab: "gitlab.com", linear: "linear.app" };
-
-/** Variables that a token of the public service is in anyway: a file that names one of them changes nothing. */
-const usual: Record<Type, readonly string[]> = {
-  github: ["GITHUB_TOKEN", "GH_TOKEN"],
-  gitlab: ["GITLAB_TOKEN"],
-  linear: ["LINEAR_API_KEY"],
-};
 
 /** Null also if a tracker is named whose repository is not known; `needsRepo` tells these apart. */
 export function resolveTracker(
@@ -51,18 +39,18 @@ export function needsRepo(tracker: TrackerConfig | undefined, remote: RemoteTrac
   return tracker !== undefined && tracker.repo === undefined && remote?.type !== tracker.type;
 }
 
-type Place = Pick<ProjectTracker, "type" | "repo" | "baseUrl">;
+type Position = Pick<ProjectTracker, "type" | "repo" | "baseUrl">;
 
 function bound(
-  place: Place,
+  place: Position,
   said: Pick<TrackerConfig, "tokenEnv" | "webhookSecretEnv">,
   hosts: TrackerHosts,
 ): ProjectTracker {
   const { type, baseUrl } = place;
-  const host = baseUrl === null ? publicHosts[type] : new URL(baseUrl).host;
+  const host = baseUrl === null ? trackers[type].publicHost : new URL(baseUrl).host;
   const entry = Object.hasOwn(hosts, host) ? hosts[host] : undefined;
   const own = entry?.type === type ? entry : undefined;
-  const asUsual = baseUrl === null && usual[type].includes(said.tokenEnv ?? "");
+  const asUsual = baseUrl === null && trackers[type].variables.includes(said.tokenEnv ?? "");
   const refused = (["tokenEnv", "webhookSecretEnv"] as const).flatMap((key) => {
     const name = said[key];
     if (name === undefined || name === own?.[key] || (key === "tokenEnv" && asUsual)) return [];
@@ -85,8 +73,6 @@ function bound(
 export interface ResolvedProject extends Omit<ProjectSettings, "defaultBranch"> {
   /** Null: detect. */
   defaultBranch: string | null;
-  reactions: ReactionsConfig;
-  notify: NotifyConfig;
   configFile: string | null;
 }
 
@@ -128,8 +114,9 @@ export function resolveProject(request: ResolveRequest): ResolvedProject {
     copy: project.copy ?? [],
     postCreate: project.postCreate ?? [],
     tracker,
-    // Linear has issues only: the code is where the remote says.
-    codeHost: tracker?.type === "linear" ? resolveTracker(undefined, request.remote, hosts) : tracker,
+    // A tracker without code, such as Linear: pull requests are at the remote's host.
+    codeHost:
+      tracker === null || trackers[tracker.type].hasCode ? tracker : resolveTracker(undefined, request.remote, hosts),
     reactions: project.reactions ?? {},
     // Where notifications go is the user's alone to say.
     notify: user.notify ?? {},

@@ -16,7 +16,7 @@ export const rule = (fault: (text: string) => { message: string; hint: string } 
 export const noNul = rule((text) =>
   text.includes("\0") ? { message: "may not contain a NUL character", hint: "remove the \\0" } : null,
 );
-export const words = (): z.ZodMiniString => z.string().check(z.minLength(1), z.maxLength(maxTextLength), noNul);
+export const text = (): z.ZodMiniString => z.string().check(z.minLength(1), z.maxLength(maxTextLength), noNul);
 
 /** What is wrong with a single value beyond its type: a message that follows the key's name, and what to do. */
 export interface Fault {

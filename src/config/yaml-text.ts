@@ -56,12 +56,12 @@ const messages: Partial<Record<ErrorCode, Message>> = {
 
 export type Path = readonly PropertyKey[];
 
-export interface Place {
+export interface Position {
   line: number;
   column: number;
 }
 
-export interface Found extends Place {
+export interface Found extends Position {
   message: string;
   hint: string | null;
 }
@@ -72,7 +72,7 @@ export interface YamlText {
   /** False when the text is no YAML: then only what stands above the first problem means anything. */
   sound: boolean;
   /** Where the key stands (`key`) or what is written behind it (`value`). The nearest thing around it if it is not there. */
-  readonly place: (path: Path, at: "key" | "value") => Place;
+  readonly position: (path: Path, at: "key" | "value") => Position;
   /** A scalar exactly as it was typed, or null. */
   readonly source: (path: Path) => string | null;
 }
@@ -109,7 +109,7 @@ function read(yaml: Yaml, text: string, lines: LineCounter): YamlText {
     uniqueKeys: false,
     logLevel: "error",
   });
-  const placeAt = (offset: number): Place => {
+  const positionAt = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
@@ -117,11 +117,11 @@ function read(yaml: Yaml, text: string, lines: LineCounter): YamlText {
   const problems: Found[] = [];
   const errors = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
   for (const error of errors) {
-    const found = { ...placeAt(offsetOf(yaml, document, error)), ...syntaxMessage(error) };
+    const found = { ...positionAt(offsetOf(yaml, document, error)), ...syntaxMessage(error) };
     // What follows on the same line is mostly an echo of the first.
     if (problems.at(-1)?.line !== found.line) problems.push(found);
   }
-  const structure = walk(yaml, document.contents, placeAt);
+  const structure = walk(yaml, document.contents, positionAt);
   problems.push(...structure.problems);
   let data: unknown = null;
   let sound = document.errors.length === 0 && structure.sound;
@@ -130,25 +130,25 @@ function read(yaml: Yaml, text: string, lines: LineCounter): YamlText {
       data = document.toJS({ maxAliasCount: maxAliases });
     } catch (error) {
       sound = false;
-      problems.push({ ...placeAt(finder.firstAlias()), ...aliasMessage(firstLine(error)) });
+      problems.push({ ...positionAt(finder.firstAlias()), ...aliasMessage(firstLine(error)) });
     }
   }
   return {
     data,
     problems,
     sound,
-    place: (path, at) => placeAt(finder.offset(path, at)),
+    position: (path, at) => positionAt(finder.offset(path, at)),
     source: (path) => finder.source(path),
   };
 }
 
 /** Duplicate keys, keys that are no plain text, and too much nesting: what the library lets pass. */
-function walk(yaml: Yaml, root: Node | null, placeAt: (offset: number) => Place) {
+function walk(yaml: Yaml, root: Node | null, positionAt: (offset: number) => Position) {
   const problems: Found[] = [];
   let sound = true;
   let tooDeep = false;
   const add = (node: Node, message: string, hint: string | null): void => {
-    problems.push({ ...placeAt(node.range?.[0] ?? 0), message, hint });
+    problems.push({ ...positionAt(node.range?.[0] ?? 0), message, hint });
   };
   const visit = (node: Node | null, depth: number): void => {
     if (depth > maxDepth) {
@@ -170,7 +170,7 @@ function walk(yaml: Yaml, root: Node | null, placeAt: (offset: number) => Place)
       const first = seen.get(name);
       if (first === undefined) seen.set(name, pair.key);
       else {
-        const { line } = placeAt(first.range?.[0] ?? 0);
+        const { line } = positionAt(first.range?.[0] ?? 0);
         add(pair.key, `duplicate key ${quote(name)}`, `it is set in line ${line} already`);
       }
       // An object cannot hold it as a key of its own everywhere, so it would vanish without a word.
@@ -287,7 +287,7 @@ const empty: YamlText = {
   data: null,
   problems: [],
   sound: true,
-  place: () => ({ line: 1, column: 1 }),
+  position: () => ({ line: 1, column: 1 }),
   source: () => null,
 };
 

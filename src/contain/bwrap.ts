@@ -1,14 +1,15 @@
-/** Whether bubblewrap works here, found out by running it as a launch would. */
+/** bubblewrap: its flags, its system-call filter, and a check that it works here. */
 import { execFile } from "node:child_process";
 import { findProgram } from "../base/find-program.ts";
 
 /**
- * The system-call filter of contained agents: without it a program in a tmux pane can type into that pane's terminal
- * (TIOCSTI, TIOCLINUX), and so into whatever shell reads it next. `--new-session` would prevent that too, but takes
- * /dev/tty away from agents that need it. System calls of other architectures are refused, because they would slip past.
+ * The system-call filter of contained agents. Without it a program in a tmux pane can type into that pane's terminal
+ * (TIOCSTI, TIOCLINUX), and so into the next shell that reads it. `--new-session` would prevent that too, but removes
+ * /dev/tty, which some agents need. System calls of other architectures are refused, because they would bypass the
+ * filter.
  */
 
-/** AUDIT_ARCH of a machine and its number of ioctl(2). */
+/** A machine's AUDIT_ARCH, and its number of ioctl(2). */
 const machines: Readonly<Record<string, readonly [audit: number, ioctl: number]>> = {
   x64: [0xc000003e, 16],
   arm64: [0xc00000b7, 29],
@@ -16,7 +17,7 @@ const machines: Readonly<Record<string, readonly [audit: number, ioctl: number]>
 
 const tiocsti = 0x5412;
 const tioclinux = 0x541c;
-/** Above this x86-64 has the numbers of its 32-bit variant, x32. */
+/** Numbers above this are x86-64's 32-bit variant, x32. */
 const x32 = 0x40000000;
 
 const load = 0x20;
@@ -27,7 +28,7 @@ const allow = 0x7fff0000;
 const refuse = 0x00050001;
 const noSuchCall = 0x00050026;
 
-/** As `--seccomp` reads it: one `struct sock_filter` after the other. Null for a machine that we do not know. */
+/** In the format of `--seccomp`: a sequence of `struct sock_filter`. Null for an unknown machine. */
 export function terminalFilter(arch: string = process.arch): Buffer | null {
   const machine = machines[arch];
   if (machine === undefined) return null;
@@ -38,7 +39,7 @@ export function terminalFilter(arch: string = process.arch): Buffer | null {
     [load, 0, 0, 0],
     [jumpAtLeast, 5, 0, x32],
     [jumpEqual, 0, 3, ioctl],
-    // The lower half of its second argument: the kernel looks at no more.
+    // The lower half of its second argument: the kernel ignores the rest.
     [load, 0, 0, 24],
     [jumpEqual, 3, 0, tiocsti],
     [jumpEqual, 2, 0, tioclinux],
@@ -57,8 +58,8 @@ export function terminalFilter(arch: string = process.arch): Buffer | null {
 }
 
 /**
- * Not `--new-session`, which takes the terminal away, and not `--die-with-parent`, which kills the agent where it should be
- * asked to end.
+ * Not `--new-session`, which removes the terminal, and not `--die-with-parent`, which kills the agent without a
+ * graceful stop.
  */
 export const namespaceFlags = [
   "--unshare-user",
@@ -72,7 +73,7 @@ export const namespaceFlags = [
 ];
 
 const checkMs = 10_000;
-/** What worked is not asked again for so long. */
+/** A success is valid for this long. */
 const rememberMs = 60_000;
 const install = "Install it, for example with `sudo apt-get install bubblewrap`, or use --contain off.";
 
@@ -94,17 +95,17 @@ export class BwrapCheck {
     }
     const path = findProgram("bwrap", this.#env["PATH"]);
     if (path === null) {
-      return { problem: `bwrap (bubblewrap) is not on the daemon's PATH, and contained sessions need it. ${install}` };
+      return { problem: `bwrap (bubblewrap), which contained sessions need, is not on the daemon's PATH. ${install}` };
     }
     if (this.#worked?.path === path && performance.now() - this.#worked.at < rememberMs) return { path };
-    const said = await attempt(path);
-    if (said !== null) return { problem: explain(said) };
+    const message = await attempt(path);
+    if (message !== null) return { problem: explain(message) };
     this.#worked = { path, at: performance.now() };
     return { path };
   }
 }
 
-/** Null when it worked, else what it said. */
+/** Null on success, otherwise its message. */
 function attempt(path: string): Promise<string | null> {
   const args = [...namespaceFlags, "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--"];
   return new Promise((resolve) => {
@@ -114,13 +115,13 @@ function attempt(path: string): Promise<string | null> {
   });
 }
 
-function explain(said: string): string {
-  if (/unknown option/i.test(said)) {
-    return `The installed bubblewrap is too old (${said}). Install version 0.8 or newer, or use --contain off.`;
+function explain(message: string): string {
+  if (/unknown option/i.test(message)) {
+    return `The installed bubblewrap is too old (${message}). Install version 0.8 or newer, or use --contain off.`;
   }
-  const why = /namespace|uid map|permission|not permitted|userns/i.test(said)
+  const why = /namespace|uid map|permission|not permitted|userns/i.test(message)
     ? "This system does not let ordinary programs create user namespaces. Allow them (kernel.unprivileged_userns_clone=1; " +
       "on Ubuntu an AppArmor profile for bwrap, or kernel.apparmor_restrict_unprivileged_userns=0)"
     : "Check it with `bwrap --unshare-user --ro-bind / / true`";
-  return `bubblewrap cannot start (${said}). ${why}, or use --contain off.`;
+  return `bubblewrap cannot start (${message}). ${why}, or use --contain off.`;
 }

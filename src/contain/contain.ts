@@ -1,11 +1,11 @@
 /**
- * Containment: turns a launch into one that can change its worktree, its branch and its own state, and sees no more of the
- * machine than programs. `worktree` does so with bubblewrap; network and devcontainer have folders of their own beside this.
- * The measured facts behind the mounts and flags: docs/decisions/0019-containment.md.
+ * Containment: changes a launch so that the agent can write to its worktree, its branch and its own state, and sees
+ * nothing else of the machine but programs. `worktree` mode uses bubblewrap; the network and dev containers have their
+ * own folders. The measurements behind mounts and flags: docs/decisions/0019-containment.md.
  */
 import { existsSync, mkdirSync, rmSync, linkSync, statSync, unlinkSync } from "node:fs";
 import { join, basename, dirname } from "node:path";
-import { loadOnce } from "../base/load-once.ts";
+import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../ports/api.ts";
 import type { Contained, Containing, ContainRequest } from "../ports/contain.ts";
 import { notContained, type Containment } from "../contract/containment.ts";
@@ -13,10 +13,13 @@ import type { SessionState } from "../model/session.ts";
 import type { GitRun } from "./objects.ts";
 import { HoldfastError } from "../contract/error.ts";
 
-/** Below the folder of all contained sessions; no session has this name. */
+/** Inside the folder of all contained sessions; no session has this name. */
 export const socketFolder = ".socket";
 
-/** False where there is no such socket. */
+/**
+ * Links the agents' socket into a folder that contained agents can see; repeated by each daemon. False if there is no
+ * socket.
+ */
 export function showSocket(socket: string, directory: string): boolean {
   const real = statSync(socket, { throwIfNoEntry: false });
   if (real?.isSocket() !== true) return false;
@@ -29,7 +32,7 @@ export function showSocket(socket: string, directory: string): boolean {
     linkSync(socket, shown);
     return true;
   } catch {
-    // On another file system, where a home's path is too long for a socket: agents then do without.
+    // On another file system (a home's path was too long for a socket): agents do without.
     return false;
   }
 }
@@ -40,9 +43,9 @@ export function impossible(problem: string): HoldfastError {
   return new HoldfastError("preflight-failed", problem, { hint: "The agent was not started without containment." });
 }
 
-/** What an allow-list of hosts adds to one launch. */
+/** What an allow list adds to one launch. */
 export interface NetworkPart {
-  /** bwrap arguments; `--unshare-net` is there already. */
+  /** bwrap arguments, besides `--unshare-net`. */
   args: string[];
   env: Record<string, string>;
   /** Runs inside, before the agent's own argv. */
@@ -50,20 +53,20 @@ export interface NetworkPart {
 }
 
 export interface ContainOptions {
-  /** `<home>/contained`: one folder a session. */
+  /** `<home>/contained`: one folder per session. */
   directory: string;
   /** Holdfast's own folders, which no contained agent sees. */
   hidden: readonly string[];
   /** The socket that agents may use. */
   agentsSocket?: string;
-  /** More that a session's agent reads: what its worktree links to. */
+  /** Further paths for a session's agent to read: the targets of its worktree's links. */
   shared?: (session: SessionState) => Promise<string[]>;
   network?: (request: ContainRequest, allow: readonly string[], own: string) => Promise<NetworkPart>;
   devcontainer?: {
     preflight: (contain: Containment, repository?: string) => Promise<string[]>;
     contain: (request: ContainRequest, containment: Containment, own: string) => Promise<Contained>;
   };
-  /** Runs git outside, closed against what a repository names. */
+  /** Runs git outside, without any program that a repository names. */
   git?: GitRun;
   log?: Pick<Logger, "warn">;
   env?: NodeJS.ProcessEnv;
@@ -75,10 +78,10 @@ const noDevcontainer = "This build of Holdfast cannot start devcontainers. Use -
 export function openContainment(options: ContainOptions): Containing {
   const env = options.env ?? process.env;
   // A daemon without a contained session loads none of it.
-  const bwrap = loadOnce(async () => new (await import("./bwrap.ts")).BwrapCheck(env));
+  const bwrap = lazy(async () => new (await import("./bwrap.ts")).BwrapCheck(env));
   const ownOf = (id: string): string => join(options.directory, id.replaceAll(/[^\w.-]/g, "_"));
   const git = options.git ?? noGit;
-  /** One at a time for each session: two would write the same files. */
+  /** One at a time per session: two would write the same files. */
   const taking = new Map<string, Promise<void>>();
   const takeOver = async ({ id }: { id: string }): Promise<void> => {
     const own = ownOf(id);
@@ -88,7 +91,7 @@ export function openContainment(options: ContainOptions): Containing {
     const run = async (): Promise<void> => {
       await before.catch(() => undefined);
       const troubles = await takeOverFrom(own, id, git);
-      if (troubles.length > 0) options.log?.warn("not all of a contained session was taken over", { id, troubles });
+      if (troubles.length > 0) options.log?.warn("contained session not taken over completely", { id, troubles });
     };
     const turn = run();
     taking.set(id, turn);
@@ -124,7 +127,7 @@ export function openContainment(options: ContainOptions): Containing {
     ownHome: ({ id, contain = notContained }) => (contain.mode === "worktree" ? join(ownOf(id), "home") : null),
     takeOver,
     showSocket() {
-      // Whoever is inside already has the folder mounted.
+      // Running agents have the folder mounted already.
       if (options.agentsSocket !== undefined && existsSync(options.directory)) {
         showSocket(options.agentsSocket, options.directory);
       }

@@ -1,6 +1,6 @@
 /**
- * What contained agents commit lies in folders of their own until it is taken over. So it is, before anything here asks git
- * about their worktrees, and whenever one of them comes to rest, so that the person's own git sees it too.
+ * Commits of contained agents are in their own folders until they are taken over: before anything asks git about their
+ * worktrees, and whenever one becomes inactive, so that your own git sees them too.
  */
 import type { Store } from "../ports/store.ts";
 import type { Logger } from "../ports/api.ts";
@@ -11,12 +11,12 @@ import type { SessionState } from "../model/session.ts";
 
 type Needed = { store: Store; contain: Containing; log: Logger };
 
-/** Worktrees, with everything of a contained session taken over before it is looked at or moved. */
+/** Worktrees; takes over a contained session's commits before inspecting or moving one. */
 export function takingOver(workspaces: Worktrees, parts: Needed): Worktrees {
   const first = async (path: string): Promise<void> => {
     const found = [...parts.store.sessions(), ...parts.store.deleting()].find((one) => one.workspacePath === path);
     if (found === undefined || !isContained(found)) return;
-    // A full disk keeps no session from being looked at or killed: what is not taken over stays where it is.
+    // A full disk must not prevent an inspection or a kill: what is not taken over stays where it is.
     await parts.contain.takeOver(found).catch((error: unknown) => failed(parts, found, error));
   };
   const behind =
@@ -53,10 +53,10 @@ function isContained({ contain }: SessionState): boolean {
   return contain !== undefined && contain.mode !== "off";
 }
 
-/** A turn's last event is followed by others; they are one look. */
+/** A turn's last event is followed by others; they are handled together. */
 const restMs = 200;
 
-/** Takes over what sessions committed that have come to rest. Returns how to stop. */
+/** Takes over the commits of sessions that became inactive. Returns how to stop. */
 export function followContained(parts: Needed): () => void {
   const done = new Map<SessionId, number>();
   let timer: NodeJS.Timeout | null = null;
@@ -71,7 +71,7 @@ export function followContained(parts: Needed): () => void {
       });
     }
   };
-  // What came to rest while no daemon ran.
+  // Sessions that became inactive while no daemon ran.
   timer = setTimeout(look, restMs).unref();
   const stop = parts.store.onCommit(() => (timer ??= setTimeout(look, restMs).unref()));
   return () => {
@@ -81,7 +81,7 @@ export function followContained(parts: Needed): () => void {
 }
 
 function failed({ log }: Needed, { id }: SessionState, error: unknown): void {
-  log.warn("commits of a contained session could not be taken over", { session: id, error });
+  log.warn("cannot take over commits of a contained session", { session: id, error });
 }
 
 function rests({ run, turn, activity }: SessionState): boolean {

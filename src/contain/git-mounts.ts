@@ -1,8 +1,8 @@
 /**
- * The parts of a repository that a contained agent sees. Read: all of the common directory. Write: what a commit on the
+ * The parts of a repository that a contained agent sees. Read: the entire common directory. Write: what a commit on the
  * session's own branch writes, and no file that decides which configuration git reads, because that decides what runs
- * outside. New objects and the branch itself go into folders of the session's own, mounted in the place of the shared ones, so
- * that nothing inside can destroy what is shared, whatever environment git is started with. `take-over.ts` publishes them.
+ * outside. New objects and the branch itself go into the session's own folders, mounted over the shared ones: nothing
+ * inside can destroy shared data, whatever environment git has. `take-over.ts` publishes them.
  */
 import { existsSync, lstatSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
@@ -14,12 +14,12 @@ export interface GitPaths {
   common: string;
 }
 
-/** Where shared objects are inside; the private folder's alternates name it. */
+/** Path of the shared objects inside; the private folder's alternates name it. */
 const sharedInside = "/run/holdfast/objects";
-/** Files of a worktree's git directory that git, or we, believe without asking. */
+/** Files of a worktree's git directory that git or Holdfast trusts. */
 const heldFiles = ["gitdir", "commondir", "config.worktree", "holdfast.json"];
 
-/** Null where the worktree has no git directory elsewhere: then everything of it is inside the worktree. */
+/** Null if the worktree has no git directory elsewhere: everything is inside it. */
 export function gitPathsOf(worktree: string): GitPaths | null {
   const link = join(worktree, ".git");
   if (lstatSync(link, { throwIfNoEntry: false })?.isFile() !== true) return null;
@@ -28,7 +28,7 @@ export function gitPathsOf(worktree: string): GitPaths | null {
   const admin = resolve(worktree, named);
   const back = textOf(join(admin, "gitdir"));
   const common = resolve(admin, textOf(join(admin, "commondir")) ?? "");
-  // A pointer that leads to another worktree's directory would make that one writable.
+  // A pointer to another worktree's directory would make that one writable.
   if (back === null || resolve(admin, back) !== link || dirname(admin) !== join(common, "worktrees")) {
     throw unusable(worktree, "its .git file does not name its own git directory");
   }
@@ -41,7 +41,7 @@ export function gitMounts(worktree: string, branch: string, own: string): string
   if (places === null) return [];
   const { admin, common } = places;
   if (existsSync(join(common, "reftable"))) {
-    throw unusable(worktree, "the repository keeps its refs in a reftable, which cannot be shared out by branch");
+    throw unusable(worktree, "the repository stores its refs in a reftable, which cannot be shared per branch");
   }
   for (const name of heldFiles) {
     if (!existsSync(join(admin, name))) writeFileSync(join(admin, name), name === "holdfast.json" ? "null" : "");
@@ -49,7 +49,7 @@ export function gitMounts(worktree: string, branch: string, own: string): string
   const folders = branchFolders(common, branch);
   for (const folder of Object.values(folders)) {
     mkdirSync(folder, { recursive: true });
-    // Or `git pack-refs` outside removes the empty folder, and the mount with it.
+    // Otherwise `git pack-refs` outside removes the empty folder, and the mount with it.
     writeFileSync(join(folder, keepName), "");
   }
   const { refs, logs } = privateRefs(own);
@@ -79,33 +79,33 @@ type Mount = [how: string, from: string, to: string];
 
 export const keepName = ".keep";
 
-/** Of its ref and of its log: mounts are on folders, because git renames a lock over a ref. */
+/** Folders of its ref and its log: git renames a lock over a ref, so files cannot be mounted. */
 export function branchFolders(common: string, branch: string): { refs: string; logs: string } {
   if (!branch.includes("/")) {
-    throw new HoldfastError("invalid", `A contained session needs a branch in a folder of its own, not ${branch}.`, {
-      hint: `Leave out --branch, or name one such as --branch ${branch}/work.`,
+    throw new HoldfastError("invalid", `A contained session needs a branch in its own folder, not ${branch}.`, {
+      hint: `Omit --branch, or choose one such as --branch ${branch}/work.`,
     });
   }
   const name = join("refs/heads", folderOf(branch));
   return { refs: join(common, name), logs: join(common, "logs", name) };
 }
 
-/** `holdfast/ma-1` of `holdfast/ma-1/work`. */
+/** `holdfast/ma-1` for `holdfast/ma-1/work`. */
 export function folderOf(branch: string): string {
   return branch.slice(0, branch.lastIndexOf("/"));
 }
 
-/** The session's own folders for its branches, and for their logs. */
+/** The session's own folders for its branches and their logs. */
 export function privateRefs(own: string): { refs: string; logs: string } {
   return { refs: join(own, "refs"), logs: join(own, "logs") };
 }
 
-/** The session's own object folder. What it reads its alternates from is no part of it: the agent can write to it. */
+/** The session's own object folder. Its alternates are outside it: the agent can write to it. */
 export function privateObjects(own: string): { objects: string; info: string } {
   return { objects: join(own, "objects"), info: join(own, "objects-info") };
 }
 
-/** Real folders, whatever the agent left in their place. */
+/** Real folders, whatever the agent left there. */
 export function makePrivate(own: string): void {
   const { objects, info } = privateObjects(own);
   const { refs, logs } = privateRefs(own);
@@ -117,7 +117,7 @@ export function makePrivate(own: string): void {
   }
 }
 
-/** Object folders that the repository itself borrows from, with those that these borrow from. */
+/** Object folders that the repository borrows from, recursively. */
 function alternatesOf(objects: string, depth = 5): string[] {
   const text = textOf(join(objects, "info/alternates")) ?? "";
   const named = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));

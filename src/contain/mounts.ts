@@ -1,10 +1,10 @@
-/** What of the machine a contained agent sees: programs, its own state, its worktree. Everything else is not there at all. */
+/** What a contained agent sees of the machine: programs, its own state, its worktree. Nothing else exists inside. */
 import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join, relative } from "node:path";
 import { findProgram } from "../base/find-program.ts";
 import { namedCaches } from "../contract/containment.ts";
 
-/** Read-only, and only where they exist. Nothing of /var, /srv, /mnt, /home and the rest of /run. */
+/** Read-only, if they exist. Nothing of /var, /srv, /mnt, /home and the rest of /run. */
 const system = [
   "/usr",
   "/bin",
@@ -20,7 +20,7 @@ const system = [
   "/run/current-system",
 ];
 
-/** Toolchains that people keep in their home, and git's configuration. */
+/** Toolchains in the home, and git's configuration. */
 const programs = [
   ".nvm",
   ".volta",
@@ -49,15 +49,15 @@ const programs = [
   ".config/git/attributes",
 ];
 
-/** Folders that hold more than programs: a `bin` in one of these does not bring its neighbors in. */
+/** Folders that contain more than programs: a `bin` in one of these does not add its neighbors. */
 const mixed = ["", ".local", ".config", ".cache", ".local/share", ".local/state"];
 
 export interface View {
-  /** As the agent is to see it. */
+  /** As the agent sees it. */
   home: string;
-  /** Every home that must not show: the agent's, and that of the person who runs the daemon. */
+  /** Every home that must be hidden: the agent's, and that of the daemon's user. */
   homes: readonly string[];
-  /** Never shown, whatever is around them: Holdfast's own folders. */
+  /** Holdfast's own folders: always hidden, whatever is shown around them. */
   hidden: readonly string[];
   path: string;
   /** The agent's program and the files that its command names. */
@@ -79,7 +79,7 @@ export function baseMounts(view: View): string[] {
     args.push("--ro-bind", path, path);
     shown.push(path);
   }
-  // Where something around them was asked for, they are covered again.
+  // Covered again if a shown folder contains them.
   for (const path of hidden) {
     if (existsSync(path) && shown.some((around) => isWithin(path, around))) args.push("--tmpfs", path);
   }
@@ -87,7 +87,7 @@ export function baseMounts(view: View): string[] {
   return args;
 }
 
-/** A name of a package cache, `~/x`, or an absolute path. Folders that are to be written exist afterwards. */
+/** A package cache's name, `~/x`, or an absolute path. Folders to write exist afterwards. */
 export function expandPaths(entries: readonly string[], home: string): string[] {
   return entries
     .flatMap((entry) => namedCaches[entry] ?? [entry])
@@ -99,12 +99,12 @@ export function isWithin(path: string, folder: string): boolean {
   return way === "" || (way !== ".." && !way.startsWith("../") && !isAbsolute(way));
 }
 
-/** Shows neither a home nor anything of Holdfast's. */
+/** Shows neither a home nor Holdfast's own folders. */
 function isHarmless(path: string, { homes, hidden }: View): boolean {
   return path !== "/" && ![...homes, ...hidden].some((secret) => isWithin(secret, path));
 }
 
-/** PATH outside of the system's folders, as real paths, with what programs there need beside them. */
+/** Folders of PATH outside the system's, as real paths, with what their programs need next to them. */
 function pathFolders(view: View): string[] {
   const entries = view.path.split(delimiter).filter((entry) => isAbsolute(entry) && existsSync(entry));
   return entries
@@ -119,7 +119,7 @@ function isMixed(folder: string, { homes }: View): boolean {
   return homes.some((home) => mixed.some((name) => folder === join(home, name)));
 }
 
-/** Where the agent's program really is, because what is on PATH is often a link, and files that its command names. */
+/** The agent's real program, because PATH often contains a link, and files that its command names. */
 function programFolders(view: View): string[] {
   return view.command.flatMap((word, index) => {
     const found = index === 0 ? findProgram(word, view.path) : isAbsolute(word) ? word : null;
@@ -132,12 +132,12 @@ function programFolders(view: View): string[] {
   });
 }
 
-/** Of Holdfast's own folders only the very file is shown. */
+/** Of Holdfast's own folders only this file is shown. */
 function isOurs(folder: string, { hidden }: View): boolean {
   return hidden.some((secret) => isWithin(folder, secret));
 }
 
-/** As root everything in /etc could be read: what others may not read is covered. */
+/** Root could read everything in /etc: cover what others may not read. */
 function privateOfRoot(): string[] {
   if (process.getuid?.() !== 0) return [];
   return unreadable("/etc", 2);
@@ -156,7 +156,7 @@ function unreadable(folder: string, depth: number): string[] {
   });
 }
 
-/** Whether a path is there to be mounted, a link followed. */
+/** Whether a path, or a link's target, exists. */
 export function isThere(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * Takes over what a contained agent committed: objects from its private folder into the repository's own store. The agent
- * can put anything there, so each object is written anew, and counts only if what was written has the id that it is named
- * by; nothing that is in the store is ever replaced. Packs go through `git index-pack`, which works out every id itself.
+ * Takes over a contained agent's objects from its private folder into the repository. The agent can put anything there,
+ * so each object is written again, and counts only if the result has the id it is named by; nothing in the repository
+ * is ever replaced. Packs go through `git index-pack`, which computes every id itself.
  */
 import { createHash } from "node:crypto";
 import {
@@ -22,7 +22,7 @@ import { withPersonalUmask } from "../base/program.ts";
 
 export interface GitRun {
   (
-    kind: "look" | "store",
+    kind: "read" | "write",
     args: readonly string[],
     call: { gitDir: string; inputFile?: number; deadlineMs?: number },
   ): Promise<{ code: number; stdout: string; stderr: string }>;
@@ -33,23 +33,23 @@ export interface TakeOver {
   from: string;
   /** The repository's common directory. */
   common: string;
-  /** Names of packs that were taken over already. */
+  /** Packs that are already taken over. */
   packs: Set<string>;
-  /** Packs that git refused, by name, with what tells whether the file is still the same. They are not tried again. */
+  /** Packs that git refused, by name, with the file's size and time. They are not retried. */
   refusedPacks: Map<string, string>;
   git: GitRun;
 }
 
 export interface Taken {
   objects: number;
-  /** What was left because it is not what it says. */
+  /** Files that were refused. */
   refused: string[];
 }
 
-/** git writes blobs before trees, these before commits, and refs last: a look that finds nothing new has seen all of them. */
+/** git writes blobs, then trees, then commits, and refs last: a pass without new objects has seen all of them. */
 const maxRounds = 8;
 const packMs = 10 * 60_000;
-/** A contained agent can make a file of any size from nothing. */
+/** A contained agent can create a file of any size from nothing. */
 export const maxPackBytes = 2 * 1024 ** 3;
 
 export async function takeOverObjects(request: TakeOver): Promise<Taken> {
@@ -57,7 +57,7 @@ export async function takeOverObjects(request: TakeOver): Promise<Taken> {
   const refused = new Set<string>();
   for (let round = 0; round < maxRounds; round += 1) {
     const before = taken.objects;
-    // What a pack lacked may have come with another one.
+    // Another pack may have brought the missing objects.
     if (before > 0) request.refusedPacks.clear();
     for (const { path, id } of looseIn(request.from)) {
       if (refused.has(path) || existsSync(objectPath(request.common, id))) continue;
@@ -96,7 +96,7 @@ function packsIn(from: string): string[] {
   return names.map((name) => join(from, "pack", name));
 }
 
-/** Empty where it is no folder: the agent may have put a link in its place. */
+/** Empty if it is not a folder: the agent may have put a link there. */
 function namesIn(folder: string): string[] {
   try {
     return lstatSync(folder).isDirectory() ? readdirSync(folder) : [];
@@ -108,7 +108,7 @@ function namesIn(folder: string): string[] {
 async function takeLoose(common: string, path: string, id: string): Promise<boolean> {
   const target = objectPath(common, id);
   const folder = join(common, "objects", id.slice(0, 2));
-  // A name that git itself clears away should we die here.
+  // A name that git itself cleans up if we crash here.
   const copy = join(folder, `tmp_obj_holdfast_${id.slice(2, 14)}_${process.pid}`);
   try {
     withPersonalUmask(() => mkdirSync(folder, { recursive: true }));
@@ -116,7 +116,7 @@ async function takeLoose(common: string, path: string, id: string): Promise<bool
     if (!existsSync(target)) renameSync(copy, target);
     return true;
   } catch (error) {
-    // A full disk is no fault of the object: it is tried again.
+    // A full disk is not the object's fault: retried later.
     if (ourFaults.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
     return false;
   } finally {
@@ -131,8 +131,8 @@ const header = /^(blob|tree|commit|tag) (0|[1-9]\d{0,15})$/;
 const headerBytes = 64;
 
 /**
- * Writes what a loose object holds as one of our own making, and says which id that has; null where it is no object. What
- * is written is what was counted: the agent may change its file meanwhile, or put something behind its end.
+ * Rewrites a loose object's content and returns the id it really has; null if it is not an object. Only counted bytes
+ * are written: the agent may change or extend its file meanwhile.
  */
 async function rewrite(path: string, to: string, algorithm: "sha1" | "sha256"): Promise<string | null> {
   const hash = createHash(algorithm);
@@ -150,7 +150,7 @@ async function rewrite(path: string, to: string, algorithm: "sha1" | "sha256"): 
         if (match === null && (end >= 0 || head.length >= headerBytes)) throw new Error("not an object");
         if (match !== null) size = end + 1 + Number(match[2]);
       }
-      if (size !== null && bytes > size) throw new Error("longer than it says");
+      if (size !== null && bytes > size) throw new Error("longer than declared");
       yield chunk;
     }
   }
@@ -160,7 +160,7 @@ async function rewrite(path: string, to: string, algorithm: "sha1" | "sha256"): 
   return size === bytes ? hash.digest("hex") : null;
 }
 
-/** No link is followed, and no pipe is waited for. */
+/** Follows no link, and waits for no pipe. */
 async function openPlain(path: string): Promise<FileHandle> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   if ((await file.stat()).isFile()) return file;
@@ -168,7 +168,7 @@ async function openPlain(path: string): Promise<FileHandle> {
   throw new Error(`${path} is not a file`);
 }
 
-/** What git says of a pack that is at fault itself; a full disk is no fault of the pack, and it is tried again. */
+/** git's messages about a bad pack; a full disk is not the pack's fault, and it is retried. */
 const packFault =
   /pack (signature|version|too large|exceeds|has|is corrupted)|early EOF|inflate|delta|collision|child objects|(bad|invalid|expected|packed|unknown) object|object of unexpected|fsck/i;
 
@@ -187,9 +187,9 @@ async function takePack(
       refusedPacks.set(name, stamp);
       return "refused";
     }
-    // The limit once more, for a file that grows meanwhile.
+    // The limit again, for a file that grows meanwhile.
     const args = ["index-pack", "--stdin", "--strict", `--max-input-size=${maxPackBytes}`];
-    const answer = await git("store", args, { gitDir: common, inputFile: file.fd, deadlineMs: packMs });
+    const answer = await git("write", args, { gitDir: common, inputFile: file.fd, deadlineMs: packMs });
     if (answer.code === 0) packs.add(name);
     else if (packFault.test(answer.stderr)) refusedPacks.set(name, stamp);
     return answer.code === 0 ? "taken" : "refused";

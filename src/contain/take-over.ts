@@ -1,7 +1,7 @@
 /**
- * What a contained agent did to the repository, taken over from outside: its objects, then its branches, then what git
- * needs of its worktree. The agent writes to folders of its own, so that the repository never has a ref without its commits,
- * whatever the agent puts there and however long no daemon runs.
+ * Takes over a contained agent's work from outside: its objects, then its branches, then what git needs of its
+ * worktree. The agent writes to its own folders, so the repository never has a ref without its commits, whatever the
+ * agent puts there and however long no daemon runs.
  */
 import {
   existsSync,
@@ -33,7 +33,10 @@ import { takeOverObjects, type GitRun } from "./objects.ts";
 const id = /^([0-9a-f]{40}|[0-9a-f]{64})\n?$/;
 const part = /^[A-Za-z0-9_][\w.+@-]*$/;
 
-/** Ids by name in the folder. Not below it: what is written there later must not follow a link in between. */
+/**
+ * Ids by name, from files that an agent may have written: links, pipes and symbolic refs are skipped. Not recursive: a
+ * later write must not follow a link in between.
+ */
 function refsIn(folder: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const { name } of entriesOf(folder).filter((entry) => entry.isFile())) {
@@ -44,7 +47,7 @@ function refsIn(folder: string): Map<string, string> {
   return found;
 }
 
-/** Branches of the repository in a folder of `refs/heads`, packed ones included. */
+/** The repository's branches in a folder of `refs/heads`, including packed ones. */
 function repositoryRefs(common: string, folder: string): Map<string, string> {
   const prefix = `refs/heads/${folder}/`;
   const packed = packedRefs(common)
@@ -64,7 +67,7 @@ function packedRefs(common: string): string {
   }
 }
 
-/** Of a plain file; null where it is none, or not there. */
+/** The start of a regular file; null if missing. */
 function firstBytes(path: string): string | null {
   let file: number;
   try {
@@ -89,14 +92,14 @@ function entriesOf(folder: string): { name: string; isDirectory(): boolean; isFi
   }
 }
 
-/** Kept in the session's folder, where nobody inside can write it. */
+/** In the session's folder, where the agent cannot write. */
 interface RepositoryRecord extends GitPaths {
   branch: string;
-  /** Packs that were taken over already. */
+  /** Packs that are already taken over. */
   packs?: string[];
-  /** Packs that were refused, with their size and time. */
+  /** Refused packs, with their size and time. */
   refusedPacks?: Record<string, string>;
-  /** Where each branch of the session's folder was when both sides last agreed. */
+  /** Each branch's commit when both sides last agreed. */
   agreed?: Record<string, string>;
 }
 
@@ -105,15 +108,15 @@ const repositoryFile = "repository.json";
 function readRepository(own: string): RepositoryRecord | null {
   const read = readJson(join(own, repositoryFile));
   const value = read.is === "known" ? (read.value as Partial<RepositoryRecord> | null) : null;
-  const whole = [value?.common, value?.admin, value?.branch].every((part) => typeof part === "string");
-  return whole ? (value as RepositoryRecord) : null;
+  const isComplete = [value?.common, value?.admin, value?.branch].every((part) => typeof part === "string");
+  return isComplete ? (value as RepositoryRecord) : null;
 }
 
 function writeRepository(own: string, record: RepositoryRecord): void {
   writeAtomically(join(own, repositoryFile), `${JSON.stringify(record)}\n`);
 }
 
-/** Before a launch: the agent's own folder has every branch that the repository has there. */
+/** Before a launch: copies every branch of the repository's folder into the agent's own folder. */
 export function recordRepository(own: string, paths: GitPaths, branch: string): void {
   makePrivate(own);
   const known = readRepository(own);
@@ -128,7 +131,7 @@ export function recordRepository(own: string, paths: GitPaths, branch: string): 
   writeRepository(own, { ...known, ...paths, branch, agreed });
 }
 
-/** What could not be taken over, in words for the log. */
+/** What could not be taken over, for the log. */
 export async function takeOver(own: string, session: string, git: GitRun): Promise<string[]> {
   const record = readRepository(own);
   if (record === null || !existsSync(join(record.common, "objects"))) return [];
@@ -141,7 +144,7 @@ export async function takeOver(own: string, session: string, git: GitRun): Promi
   const now = { ...record, packs: [...packs], refusedPacks: Object.fromEntries(refusedPacks), agreed };
   if (JSON.stringify(now) !== JSON.stringify(record)) writeRepository(own, now);
   await repair(record, git);
-  return [...refused.map((path) => `${path} is not an object of git`), ...troubles];
+  return [...refused.map((path) => `${path} is not a git object`), ...troubles];
 }
 
 interface TakenRefs {
@@ -160,18 +163,18 @@ async function takeOverRefs(own: string, record: RepositoryRecord, session: stri
     const ref = `refs/heads/${folderOf(branch)}/${name}`;
     if (tip === real) agreed[name] = tip;
     else if (real !== last && tip === last && real !== undefined) {
-      // Moved outside, and not inside: the agent is to see that.
+      // Moved outside, not inside: the agent should see it.
       if (existsSync(join(refs, `${name}.lock`))) continue;
       writeAtomically(join(refs, name), `${real}\n`, 0o644);
       agreed[name] = real;
     } else if (!(await isWhole(gitDir, tip, git))) {
-      troubles.push(`${ref}: ${tip} is not a commit with all that belongs to it`);
+      troubles.push(`${ref}: ${tip} is not a complete commit`);
     } else if (real !== last) {
-      // Moved on both sides: neither is lost, and the person's counts.
-      await git("store", ["update-ref", "--no-deref", `${pinsOf(session)}/${name}`, tip], { gitDir });
-      troubles.push(`${ref} was changed outside as well; the agent's is kept as ${pinsOf(session)}/${name}`);
+      // Moved on both sides: neither is lost, and yours wins.
+      await git("write", ["update-ref", "--no-deref", `${pinsOf(session)}/${name}`, tip], { gitDir });
+      troubles.push(`${ref} was also changed outside; the agent's commit is kept as ${pinsOf(session)}/${name}`);
     } else {
-      const answer = await git("store", ["update-ref", "-m", "holdfast: taken over", ref, tip, real ?? ""], { gitDir });
+      const answer = await git("write", ["update-ref", "-m", "holdfast: taken over", ref, tip, real ?? ""], { gitDir });
       if (answer.code === 0) agreed[name] = tip;
       else troubles.push(`${ref}: ${answer.stderr.trim()}`);
     }
@@ -181,11 +184,11 @@ async function takeOverRefs(own: string, record: RepositoryRecord, session: stri
 
 const pinsOf = (session: string): string => `refs/holdfast/contained/${session}`;
 
-/** A ref to a commit that lacks something would break git for the person. */
+/** A ref to an incomplete commit would break your git. */
 async function isWhole(gitDir: string, tip: string, git: GitRun): Promise<boolean> {
-  const isCommit = await git("look", ["cat-file", "-e", `${tip}^{commit}`], { gitDir });
+  const isCommit = await git("read", ["cat-file", "-e", `${tip}^{commit}`], { gitDir });
   if (isCommit.code !== 0) return false;
-  const walk = await git("look", ["rev-list", "--objects", "--quiet", tip, "--not", "--all"], {
+  const walk = await git("read", ["rev-list", "--objects", "--quiet", tip, "--not", "--all"], {
     gitDir,
     deadlineMs: walkMs,
   });
@@ -194,20 +197,20 @@ async function isWhole(gitDir: string, tip: string, git: GitRun): Promise<boolea
 
 const walkMs = 5 * 60_000;
 
-/** Puts back what `rm -rf` inside took of the worktree's git directory, as far as git cannot do without it. */
+/** Restores what an `rm -rf` inside removed from the worktree's git directory, as far as git needs it. */
 async function repair({ common, admin, branch }: RepositoryRecord, git: GitRun): Promise<void> {
   if (!existsSync(admin)) return;
   const ref = `refs/heads/${branch}`;
   const headFile = join(admin, "HEAD");
-  // Exclusive: no link is followed that was put in its place.
+  // Exclusive: never follows a link.
   if (!isThere(headFile)) writeFileSync(headFile, `ref: ${ref}\n`, { flag: "wx" });
   const isBorn = existsSync(join(common, ref)) || packedRefs(common).includes(` ${ref}\n`);
   const onBranch = firstBytes(headFile)?.trim() === `ref: ${ref}`;
   if (!isThere(join(admin, "index")) && isBorn && onBranch)
-    await git("store", ["read-tree", "HEAD"], { gitDir: admin });
+    await git("write", ["read-tree", "HEAD"], { gitDir: admin });
 }
 
-/** git puts no link into a worktree's git directory; whatever writes there later would follow one of the agent's. */
+/** git has no links in a worktree's git directory; later writes would follow one of the agent's. */
 function dropLinks(folder: string, depth = 0): void {
   for (const entry of existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : []) {
     const path = join(folder, entry.name);
@@ -223,7 +226,7 @@ function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** What a deleted session leaves in the repository. */
+/** Removes what a deleted session left in the repository. */
 export async function forgetRepository(own: string, session: string, git: GitRun): Promise<void> {
   const record = readRepository(own);
   if (record === null) return;
@@ -233,7 +236,7 @@ export async function forgetRepository(own: string, session: string, git: GitRun
     for (const empty of [folder, dirname(folder)]) removeEmpty(empty);
   }
   for (const name of refsIn(join(gitDir, pinsOf(session))).keys()) {
-    await git("store", ["update-ref", "--no-deref", "-d", `${pinsOf(session)}/${name}`], { gitDir });
+    await git("write", ["update-ref", "--no-deref", "-d", `${pinsOf(session)}/${name}`], { gitDir });
   }
 }
 
@@ -242,6 +245,6 @@ function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // The branch is still there, or another one.
+    // The branch still exists, or another one does.
   }
 }

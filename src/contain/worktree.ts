@@ -1,4 +1,4 @@
-/** A launch in its worktree alone: the mounts in their order, and the command line that makes them. */
+/** A launch with only its worktree: the mounts in order, and the bwrap command line. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -16,7 +16,7 @@ import { recordRepository } from "./take-over.ts";
 /** Opens the two descriptors that bwrap reads and closes, then becomes bwrap. */
 const opener = 'exec 9<"$1" 8<"$2" && shift 2 && exec "$@"';
 
-/** Inside: a shell that becomes the agent, for its words and status (127, 126) where that cannot be started. */
+/** Inside: a shell that becomes the agent, for its message and status (127, 126) if the agent cannot start. */
 const becomes = ["/bin/sh", "-c", 'exec "$@"', "holdfast"];
 
 export async function inWorktree(
@@ -80,15 +80,15 @@ async function networkOf(
   return network(request, containment.network.allow, own);
 }
 
-/** Caches may not exist yet; a tool would make them. */
+/** Caches may not exist yet. */
 function writable(paths: readonly string[]): string[] {
   for (const path of paths) if (!isThere(path)) mkdirSync(path, { recursive: true });
   return paths.flatMap((path) => ["--bind", path, path]);
 }
 
 /**
- * Hooks append to one file, and write nothing else: the daemon writes to this directory too, and would follow a link that
- * the agent put there.
+ * Hooks append to one file, and write nothing else: the daemon also writes to this directory, and would follow a link
+ * left by the agent.
  */
 function launchMounts({ directory, files, hooks }: ContainRequest): string[] {
   if (!hooks) return files.flatMap((name) => ["--ro-bind", join(directory, name), join(directory, name)]);
@@ -102,15 +102,15 @@ function refuseSecrets(paths: readonly string[], homes: readonly string[], hidde
     const shows = [...homes, ...hidden].some((secret) => isWithin(secret, path));
     const inside = hidden.some((secret) => isWithin(path, secret));
     if (!shows && !inside) continue;
-    throw new HoldfastError("invalid", `A contained session cannot get ${path}: it would show secrets.`, {
+    throw new HoldfastError("invalid", `A contained session cannot mount ${path}: it would expose secrets.`, {
       hint: "Name folders inside it in `contain: {read, write}`.",
     });
   }
 }
 
 /**
- * The agents' socket, by the folder around it: a daemon that starts makes a new one, which a mount of the file would miss.
- * That folder is one of ours that holds nothing else, because the person's socket is beside the real one.
+ * Mounts the agents' socket by a folder: a restarted daemon creates a new socket, which a mount of the file would miss.
+ * The folder contains nothing else, because the user's socket is next to the real one.
  */
 function socketMounts({ agentsSocket, directory }: ContainOptions): string[] {
   if (agentsSocket === undefined || !showSocket(agentsSocket, directory)) return [];

@@ -142,7 +142,8 @@ export type TrackerEvent =
   /** Only when something of it is different from before. */
   /** `was`: its address before its repository was renamed. */
   | { type: "pull-request.seen"; pullRequest: PullRequestFacts; was?: string }
-  | { type: "pull-request.lost"; url: string; reason: string }
+  /** `takenBy`: the session that claimed it; events of earlier builds have it only in `reason`. */
+  | { type: "pull-request.lost"; url: string; reason: string; takenBy?: SessionId }
   | { type: "pull-request.claimed"; url: string; by: Actor }
   | { type: "issue.seen"; issue: Omit<IssueFacts, "body"> }
   /** `key` is what was reacted to: the same content is reacted to once. A message is admitted in the same commit. */

@@ -2,6 +2,9 @@
 import { list, schema, time, type Infer, type Operations } from "./operation.ts";
 import { sessionJson } from "./session.ts";
 
+export const trackerTypes = ["github", "gitlab", "linear"] as const;
+export type TrackerType = (typeof trackerTypes)[number];
+
 export interface IssueFacts {
   /** `123` or `INT-1234`. */
   key: string;
@@ -67,8 +70,10 @@ export interface SeenPullRequest {
   claimed: boolean;
   /** Who said so. An earlier build did not keep it; then it is not known that a person did. */
   claimedBy?: string;
-  /** The host no longer shows it, or another session has it. It is kept because it may come back. */
+  /** Why it no longer counts: its host does not show it, or another session claimed it. Kept because it may come back. */
   lost: string | null;
+  /** The session that claimed it. State saved by an earlier build has it only in `lost`. */
+  takenBy?: string | undefined;
 }
 
 export interface SeenIssue extends Omit<IssueFacts, "body"> {

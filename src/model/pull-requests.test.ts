@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { reduce } from "./reduce.ts";
+import type { SessionEvent } from "../contract/event.ts";
+import { asSessionId } from "../contract/ids.ts";
 import type { PullRequestFacts } from "../contract/tracker.ts";
-import { differs, inWords, staleAfterMs } from "./pull-requests.ts";
+import { formatDuration } from "./duration.ts";
+import { differs, isTaken, staleAfterMs } from "./pull-requests.ts";
 import { statusOf } from "./status.ts";
 import { absent, alive, created, ended, fold, ready, started, t0, up } from "../supervisor/facts.fixture.ts";
 import { check, issueSeen, pullRequest, seen } from "../integrations/reactions/pull-request.fixture.ts";
@@ -42,12 +45,7 @@ describe("[PR-3] an idle session's pull request is its status", () => {
       "waiting for test",
     ],
     ["approved, host has not found out", { review: "approved", checks: green }, "approved", null],
-    [
-      "approved, conflict",
-      { review: "approved", conflict: true, mergeable: false },
-      "approved",
-      "it does not merge into main",
-    ],
+    ["approved, conflict", { review: "approved", conflict: true, mergeable: false }, "approved", "conflicts with main"],
     ["approved and green", { review: "approved", checks: green, mergeable: true }, "mergeable", null],
     [
       "mergeable says the host, a check pending",
@@ -56,7 +54,7 @@ describe("[PR-3] an idle session's pull request is its status", () => {
       "waiting for t",
     ],
     ["no review wanted, green", { checks: green, mergeable: true }, "mergeable", null],
-    ["conflict", { conflict: true }, "pr_open", "it does not merge into main"],
+    ["conflict", { conflict: true }, "pr_open", "conflicts with main"],
     ["merged", { state: "merged", checks: red }, "merged", null],
     ["closed", { state: "closed" }, "idle", "its pull request was closed without being merged"],
   ];
@@ -71,15 +69,20 @@ describe("[PR-3] an idle session's pull request is its status", () => {
 test("[PR-4] a fact nobody confirmed is told with its age, unless it is final", () => {
   const session = fold([...upNow, seen({ review: "required" })]);
   const later = t0 + staleAfterMs + 3 * 60_000;
-  const asked = (heardAt: number | null) => statusOf(session, alive(), later, { ...options, trackerHeardAt: heardAt });
+  const asked = (polledAt: number | null) =>
+    statusOf(session, alive(), later, { ...options, trackerHeardAt: polledAt });
   expect(asked(null)).toEqual({
     status: "review_pending",
-    reason: "as of 13 min ago; its tracker was not heard since",
+    reason: "as of 13 min ago; tracker unreachable since then",
   });
   expect(asked(later - 60_000)).toEqual({ status: "review_pending", reason: null });
   const merged = fold([...upNow, seen({ state: "merged" })]);
   expect(statusOf(merged, alive(), later * 10, options)).toEqual({ status: "merged", reason: null });
-  expect([inWords(60_000), inWords(2 * 3_600_000), inWords(72 * 3_600_000)]).toEqual(["1 min", "2 h", "3 d"]);
+  expect([formatDuration(60_000, 1), formatDuration(2 * 3_600_000, 1), formatDuration(72 * 3_600_000, 1)]).toEqual([
+    "1 min",
+    "2 h",
+    "3 d",
+  ]);
 });
 
 test("[PR-5] a session that ended by itself is done once its pull request or issue is", () => {
@@ -87,6 +90,17 @@ test("[PR-5] a session that ended by itself is done once its pull request or iss
   expect(statusOf(fold([...end, seen({ state: "merged" })]), absent, now, options).status).toBe("done");
   expect(statusOf(fold([...end, issueSeen("closed")]), absent, now, options).status).toBe("done");
   expect(statusOf(fold([...end, issueSeen("open"), seen()]), absent, now, options).status).toBe("exited");
+});
+
+test("[PR-2] a pull request that another session claimed is recognized, also in state of an earlier build", () => {
+  const lost = { type: "pull-request.lost", url: pullRequest().url } as const;
+  const of = (...events: SessionEvent[]) => fold([...upNow, seen(), ...events]).pullRequests![0]!;
+  expect(isTaken(of({ ...lost, reason: "claimed by ma-2", takenBy: asSessionId("ma-2") }))).toBe(true);
+  expect(isTaken(of({ ...lost, reason: "claimed by ma-2" }))).toBe(true);
+  expect(isTaken(of({ ...lost, reason: "its host no longer shows it" }))).toBe(false);
+  const claimed = { type: "pull-request.claimed", url: lost.url, by: "person" } as const;
+  const again = of({ ...lost, reason: "x", takenBy: asSessionId("ma-2") }, claimed, { ...lost, reason: "gone" });
+  expect([again.lost, isTaken(again)]).toEqual(["gone", false]);
 });
 
 test("[PR-2] the pull request that counts: open, then merged, then closed, the newest of these", () => {

@@ -1,5 +1,6 @@
 /** What a pull request means for its session's status, and for the marks beside it. Pure: facts and their age. */
 import type { SessionState, Status } from "./session.ts";
+import { formatDuration } from "./duration.ts";
 import type { TrackerEvent } from "../contract/event.ts";
 import { rememberedKeys } from "../contract/reaction.ts";
 import {
@@ -28,7 +29,7 @@ export function pullRequestStatus(session: SessionState, now: number, confirmedA
   // What is merged stays merged, however long ago that was heard.
   if (status === "merged") return { status, reason };
   const age = now - Math.max(primary.seenAt, confirmedAt ?? 0);
-  const old = age > staleAfterMs ? `as of ${inWords(age)} ago; its tracker was not heard since` : null;
+  const old = age > staleAfterMs ? `as of ${formatDuration(age, 1)} ago; tracker unreachable since then` : null;
   return { status, reason: [reason, old].filter((part) => part !== null).join("; ") || null };
 }
 
@@ -36,7 +37,7 @@ function ofFacts(facts: PullRequestFacts): PullRequestStatus {
   if (facts.state === "merged") return { status: "merged", reason: null };
   if (facts.state === "closed") return { status: null, reason: "its pull request was closed without being merged" };
   const { failed, pending } = sortChecks(facts.checks);
-  const conflict = facts.conflict === true ? `it does not merge into ${facts.baseBranch}` : null;
+  const conflict = facts.conflict === true ? `conflicts with ${facts.baseBranch}` : null;
   if (failed.length > 0) return { status: "ci_failed", reason: `failed: ${namesOf(failed)}` };
   if (facts.review === "changes_requested") return { status: "changes_requested", reason: conflict };
   if (facts.draft) return { status: "pr_open", reason: conflict ?? "a draft" };
@@ -98,12 +99,9 @@ function content(facts: PullRequestFacts): string {
   return JSON.stringify([Object.entries(rest).toSorted(([a], [b]) => (a < b ? -1 : 1)), sorted]);
 }
 
-const minute = 60_000;
-
-export function inWords(ms: number): string {
-  if (ms < 90 * minute) return `${Math.round(ms / minute)} min`;
-  const hours = Math.round(ms / (60 * minute));
-  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`;
+/** Whether another session claimed it. Only here is the text of earlier builds recognized. */
+export function isTaken({ lost, takenBy }: SeenPullRequest): boolean {
+  return lost !== null && (takenBy !== undefined || lost.startsWith("claimed by "));
 }
 
 /** None of these is the session's own activity: what others do to its pull request does not make it younger. */
@@ -113,7 +111,9 @@ export function applyTrackerEvent(state: SessionState, event: TrackerEvent & { a
       return withPullRequests(seen(state.pullRequests ?? [], event));
     case "pull-request.lost":
       return withPullRequests(
-        (state.pullRequests ?? []).map((one) => (one.facts.url === event.url ? { ...one, lost: event.reason } : one)),
+        (state.pullRequests ?? []).map((one) =>
+          one.facts.url === event.url ? { ...one, lost: event.reason, takenBy: event.takenBy } : one,
+        ),
       );
     case "pull-request.claimed":
       return withPullRequests(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { SessionEvent, StoredEvent } from "../contract/event.ts";
 import { asPromptId } from "../contract/ids.ts";
-import { contextPrimer } from "./recap.ts";
+import { makeRecap } from "./recap.ts";
 
 const stored = (events: readonly SessionEvent[]): StoredEvent[] =>
   events.map((event, at) => ({ ...event, seq: at + 1, at: 1_000 + at }));
@@ -32,8 +32,8 @@ const turn = (id: string, text: string, answer: string): SessionEvent[] => [
   ended(),
 ];
 
-const primer = (events: readonly SessionEvent[], options?: Parameters<typeof contextPrimer>[1]) =>
-  contextPrimer(stored(events), options);
+const primer = (events: readonly SessionEvent[], options?: Parameters<typeof makeRecap>[1]) =>
+  makeRecap(stored(events), options);
 
 test("[PRIME-1] prompts and words are told in their order; thoughts and what was never sent are not", () => {
   const events: SessionEvent[] = [
@@ -57,11 +57,11 @@ test("[PRIME-1] prompts and words are told in their order; thoughts and what was
     omitted: 0,
     markdown: `# Earlier conversation
 
-Your own context of this conversation was lost. This is what was said and done, oldest turn first. Thoughts and what tools were given and returned are left out.
+Your context for this conversation was lost. Here is a recap, oldest turn first, without thoughts or tool input and output.
 
 ## Turn 1
 
-**Person:** Fix the test
+**User:** Fix the test
 
 **Agent:** I will look.
 
@@ -71,7 +71,7 @@ Fixed.
 
 ## Turn 2
 
-**Person:** and then the manual
+**User:** and then the manual
 
 **Agent:** Done.
 
@@ -171,7 +171,7 @@ test("[PRIME-3] permissions, the last plan and a turn's odd end are told", () =>
 Plan: [x] one; [~] two; [ ] three
 
 (The turn ended with error: out of luck)`);
-  expect(markdown).toContain("**Agent:** by myself\n\n(This turn had not ended.)");
+  expect(markdown).toContain("**Agent:** by myself\n\n(This turn did not finish.)");
 });
 
 describe("the cap", () => {
@@ -237,6 +237,6 @@ test("[PRIME-6] a primer that was sent is not told again inside of the next one"
   const { markdown, turns } = primer(events);
   expect(turns).toBe(2);
   expect(markdown.match(/# Earlier conversation/g)).toHaveLength(1);
-  expect(markdown).toContain("(The context was reset here: the agent forgot)\n\n**Person:** Go on.");
+  expect(markdown).toContain("(The context was reset here: the agent forgot)\n\n**User:** Go on.");
   expect(markdown).not.toContain("again");
 });

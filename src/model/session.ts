@@ -17,7 +17,6 @@ import type {
   PromptId,
   Role,
   SessionId,
-  Status,
   TrashId,
   Want,
 } from "../contract/ids.ts";
@@ -25,12 +24,11 @@ import type { Asker } from "../contract/question.ts";
 import type { ReactionHistory, ReactionName } from "../contract/reaction.ts";
 import type { SeenIssue, SeenPullRequest } from "../contract/tracker.ts";
 
-export { activities, dispositions, kinds, pullRequestStatuses, roles, statuses } from "../contract/ids.ts";
+export { kinds, pullRequestStatuses, roles } from "../contract/ids.ts";
 export type {
   Activity,
   Actor,
   Conversion,
-  Disposition,
   EndedHow,
   ExitStatus,
   Kind,
@@ -177,25 +175,4 @@ export interface SessionState {
   lastActivityAt: number;
   /** Sequence of the last event folded in. */
   seq: number;
-}
-
-const calling: ReadonlySet<Status> = new Set<Status>([
-  "needs_input",
-  "stuck",
-  "unknown",
-  "failed",
-  "ci_failed",
-  "changes_requested",
-]);
-
-/** Whether a session of this status waits for the user. A failed turn needs the user too: see `needsYou` in wire.ts. */
-export function statusNeedsYou(status: Status): boolean {
-  return calling.has(status);
-}
-
-const terminated: ReadonlySet<Status> = new Set<Status>(["archived", "exited", "done", "killed"]);
-
-/** Whether `session ls` hides a session of this status unless asked. */
-export function isTerminated(status: Status): boolean {
-  return terminated.has(status);
 }

@@ -239,9 +239,9 @@ describe("[CORE-14] status is computed from intent, record and observation", () 
     [badTurn("error", "model\noverloaded"), "its last turn failed: model overloaded"],
     [badTurn("error"), "its last turn failed"],
     [badTurn("refusal"), "the agent refused to continue"],
-    [badTurn("max_tokens"), "its last answer was cut at the model's token limit"],
-    [badTurn("max_turn_requests"), "its last turn was cut at the agent's limit of requests"],
-    [badTurn("orphaned_at_restart"), "the agent stopped before it finished its last turn"],
+    [badTurn("max_tokens"), "its last answer hit the model's token limit"],
+    [badTurn("max_turn_requests"), "its last turn hit the agent's request limit"],
+    [badTurn("orphaned_at_restart"), "the agent exited during its last turn"],
     [cut("crash"), "the agent crashed during its last turn and was restarted"],
     [cut("lost"), "its last turn was cut: the machine or its tmux server went down"],
   ])("[CORE-201] a turn that came to nothing needs the user, with the reason (%#)", (events, reason) => {

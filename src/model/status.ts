@@ -4,6 +4,7 @@ import type { Observed, RuntimeFacts } from "./facts.ts";
 import { pullRequestStatus } from "./pull-requests.ts";
 import { crashBudget, crashWindowMs, isLive, downReason, type DownReason } from "./runs.ts";
 import { shorten } from "./text.ts";
+import { stopFailure } from "./transcript/item-text.ts";
 
 export function chatActivity({ permissions, turn }: Pick<SessionState, "permissions" | "turn">): Activity {
   if (permissions.length > 0) return "needs_input";
@@ -62,14 +63,6 @@ interface FailedTurn {
 
 const longestWords = 300;
 
-const badEnds: Record<string, string> = {
-  error: "its last turn failed",
-  refusal: "the agent refused to continue",
-  max_tokens: "its last answer was cut at the model's token limit",
-  max_turn_requests: "its last turn was cut at the agent's limit of requests",
-  orphaned_at_restart: "the agent stopped before it finished its last turn",
-};
-
 /** The session's latest turn, if it failed, was refused or was cut, and no turn has begun since. */
 export function failedTurn({ kind, turn, cutTurn }: SessionState): FailedTurn | null {
   if (kind === "terminal") {
@@ -81,7 +74,7 @@ export function failedTurn({ kind, turn, cutTurn }: SessionState): FailedTurn | 
     return { key: `cut:${cutTurn.at}`, why };
   }
   if (turn.turn !== "ended") return null;
-  const why = Object.hasOwn(badEnds, turn.stopReason) ? badEnds[turn.stopReason]! : null;
+  const why = stopFailure(turn.stopReason);
   if (why === null) return null;
   const words = shorten(turn.message?.replace(/\s+/g, " ").trim() ?? "", longestWords);
   return { key: `turn:${turn.at}:${turn.stopReason}`, why: words === "" ? why : `${why}: ${words}` };

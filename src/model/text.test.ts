@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { quoteShellWord, lastLineOf } from "./text.ts";
+import { compareNaturally, lastLineOf, quoteShellWord } from "./text.ts";
 
 test("[TEXT-6] a pasted word is that word and nothing else", () => {
   const words = fc.sample(fc.string({ unit: "binary", minLength: 1 }), { numRuns: 200, seed: 1 });
@@ -47,4 +47,14 @@ test("[LOOK-10] nothing in it acts: no escape sequences, control characters or c
   expect(Array.from(long)).toHaveLength(200);
   expect(long.endsWith("😀…")).toBe(true);
   expect(lastLineOf("a\ud800b")).toBe("a\ufffdb");
+});
+
+test("[CLI-6] order is natural", () => {
+  expect(["x-10", "x-2", "x-1", "x-2-2", "a-3"].toSorted(compareNaturally)).toEqual([
+    "a-3",
+    "x-1",
+    "x-2",
+    "x-2-2",
+    "x-10",
+  ]);
 });

@@ -116,3 +116,54 @@ export function lastLineOf(text: string): string | null {
   const characters = Array.from(line.toWellFormed());
   return characters.length <= maxLastLine ? characters.join("") : `${characters.slice(0, maxLastLine - 1).join("")}…`;
 }
+
+/** x-2 before x-10. */
+export function compareNaturally(left: string, right: string): number {
+  return left === right ? 0 : compareKeys(naturalKey(left), naturalKey(right));
+}
+
+/** Sorts in natural order of the given text, which is split once per value instead of at every comparison. */
+export function sortedNaturally<T>(values: readonly T[], text: (value: T) => string): T[] {
+  return values
+    .map((value) => ({ value, key: naturalKey(text(value)) }))
+    .sort((a, b) => compareKeys(a.key, b.key))
+    .map(({ value }) => value);
+}
+
+type NaturalKey = readonly (string | number)[];
+
+function naturalKey(text: string): NaturalKey {
+  return (text.match(/\d+|\D+/g) ?? []).map((part) => (/^\d/.test(part) ? Number(part) : part));
+}
+
+function compareKeys(a: NaturalKey, b: NaturalKey): number {
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at++) {
+    const x = a[at]!;
+    const y = b[at]!;
+    if (x === y) continue;
+    if (typeof x === "number" && typeof y === "number") return x - y;
+    return String(x) < String(y) ? -1 : 1;
+  }
+  return a.length - b.length;
+}
+
+export function formatSize(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} bytes`;
+  if (bytes < 1_000_000) return `${Math.round(bytes / 1_000)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** 950, 1.2k, 340k. */
+export function formatCount(n: number): string {
+  if (n < 1_000) return String(n);
+  return n < 100_000 ? `${(n / 1_000).toFixed(1).replace(/\.0$/, "")}k` : `${Math.round(n / 1_000)}k`;
+}
+
+/** A fragment from the daemon or an agent as a sentence: capitalized, with a period. */
+export function asSentence(reason: string): string {
+  const text = reason.trim();
+  if (text === "") return "";
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
+}

@@ -119,6 +119,8 @@ export interface ChatAgent {
   notFound: { code: number; message: RegExp | null; confirm?: "list" }[];
   /** Where the replay after `session/load` ends: with its answer (default), or later with the list of commands. */
   replayEnds?: "answer" | "commands";
+  /** Loading a conversation that does not exist opens an empty one: the agent's list of conversations decides first. */
+  opensUnknown?: boolean;
   /** The agent destroys a conversation that is loaded in the minute of its birth. */
   noLoadInBirthMinute?: boolean;
   /** argv of its own command that deletes the conversation `{id}`; for agents without `session/delete`. */

@@ -1,21 +1,21 @@
-/** What shuts an agent in, as the runtimes and the daemon see it. */
+/** Containment, as the runtimes and the daemon see it. */
 import { HoldfastError } from "../contract/error.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import type { OwnFolder } from "./agents.ts";
 
-/** One launch before it is contained. */
+/** A launch before containment. */
 export interface ContainRequest {
   session: SessionState;
   launch: LaunchId;
   argv: readonly string[];
-  /** Words of the agent's own command, as it is configured: files that it names have to be seen. No prompt is among them. */
+  /** The agent's configured command, without prompts: files that it names must be visible. */
   command: readonly string[];
-  /** Of the whole launch: what the daemon has, below what the agent, the project and the launch itself set. */
+  /** The launch's complete environment. */
   env: Readonly<Record<string, string>>;
-  /** Names whose values were set for this launch on purpose; everything else is dropped where it may be a secret. */
+  /** Variables that were set for this launch on purpose; any other that may be a secret is dropped. */
   given: readonly string[];
-  /** The launch's own directory: where its hook files are. */
+  /** The launch's own directory, with its hook files. */
   directory: string;
   /** Files of `directory` that the agent reads. */
   files: readonly string[];
@@ -27,32 +27,35 @@ export interface ContainRequest {
 
 export interface Contained {
   argv: string[];
-  /** Complete: nothing else may be in the environment that `argv` is started with. */
+  /** The complete environment of `argv`. */
   env: Record<string, string>;
-  /** Whether the agent runs in a pid namespace that the process of `argv` makes, so that it ends with its first process. */
+  /** Whether `argv` creates a pid namespace for the agent, which ends with its first process. */
   inNamespace: boolean;
 }
 
 export interface Containing {
-  /** What would keep a contained launch from working, in sentences with the fix; empty when nothing would. */
+  /** Problems that would stop a contained launch, as sentences with the fix. */
   preflight(session: Pick<SessionState, "contain">, repository?: string): Promise<string[]>;
-  /** Null for a session that is not contained. Throws a HoldfastError where it cannot be; there is no way around it. */
+  /** Null for a session that is not contained. Throws a HoldfastError if it must be and cannot. */
   contain(request: ContainRequest): Promise<Contained | null>;
-  /** The home as the session's agent sees it, outside; null where it has none of its own. */
+  /** The home that the session's agent sees, as a path outside; null if it does not have its own. */
   ownHome(session: Pick<SessionState, "id" | "contain">): string | null;
-  /** Takes what the agent committed over into the repository. Repeatable; of a session without anything: nothing. */
+  /** Takes over the agent's commits into the repository. Repeatable. */
   takeOver(session: Pick<SessionState, "id">): Promise<void>;
-  /** The agents' socket is there: contained agents that run already are to see it, too. */
+  /** The agents' socket exists: shows it to contained agents that are already running. */
   showSocket(): void;
-  /** Removes what is kept of a session that is deleted for good, once all that it committed is taken over. */
+  /** Removes a deleted session's own folder, after taking over all of its commits. */
   remove(id: SessionId): Promise<void>;
 }
 
-/** Used by both runtimes: a session that must be contained is contained or not launched. Null if it needs no containment. */
+/**
+ * Used by both runtimes: a session that must be contained is contained or not launched. Null if it needs no
+ * containment.
+ */
 export async function containedLaunch(contain: Containing | null, request: ContainRequest): Promise<Contained | null> {
   const mode = request.session.contain?.mode ?? "off";
   if (mode === "off") return null;
   const contained = (await contain?.contain(request)) ?? null;
   if (contained !== null) return contained;
-  throw new HoldfastError("preflight-failed", `${request.session.id} is to be contained, which is not possible here.`);
+  throw new HoldfastError("preflight-failed", `Cannot contain ${request.session.id} here.`);
 }

@@ -2,12 +2,12 @@
 import type { SessionId } from "../contract/ids.ts";
 
 export interface SessionContainers {
-  /** Ends a launch that is under way, if there is one. */
+  /** Aborts a launch in progress, if any. */
   giveUp(session: SessionId): void;
-  /** Ends everything that runs in a session's container. Returns what is left, or may be. */
+  /** Stops everything in a session's container. Returns what keeps running, or may. */
   stop(session: SessionId, force: boolean): Promise<{ pid: number; what: string }[]>;
   /** Stops containers of sessions that do not run, and removes those of sessions that no longer exist. */
   reconcile(state: (session: SessionId) => "running" | "down" | "deleted"): Promise<void>;
-  /** Removes a deleted session's container. Rejects where the engine does not answer: it is tried again. */
+  /** Removes a deleted session's container. Rejects if the engine does not respond; the caller retries. */
   remove(session: SessionId): Promise<void>;
 }

@@ -8,12 +8,12 @@ export interface BlockedHost {
 }
 
 export interface ContainedNetwork {
-  /** Starts the proxy unless it runs. */
+  /** Starts the proxy unless it is running. */
   ensure(): Promise<void>;
-  /** Refusals that were not reported yet, and whether there are more than are kept. `reported` is called once they are on record. */
+  /** Blocked hosts not yet reported, and whether the list is full. Call `reported` once they are recorded. */
   news(session: SessionId): { blocked: BlockedHost[]; full: boolean; reported: () => void };
-  /** Removes what is kept of a session that is deleted. */
+  /** Removes a deleted session's files. */
   remove(session: SessionId): void;
-  /** The daemon stops. With `idle`, no contained session runs: the proxy is gone when this returns. */
+  /** The daemon stops. With `idle`, no contained session is running: the proxy has exited when this returns. */
   close(options: { idle: boolean }): Promise<void>;
 }

@@ -1,32 +1,24 @@
-/** Who is told outside of the dashboard. */
+/** Notifications outside of the dashboard. */
 
-export interface NotifySettings {
-  desktop?: boolean | undefined;
-  webhook?: string | undefined;
-  slack?: string | undefined;
-}
+/** `notify` of the user's config.yaml, by channel. Only the channel itself reads its setting (integrations/notifiers). */
+export type NotifySettings = Readonly<Record<string, unknown>>;
 
 export interface Notification {
-  /** The same when it is told again after a crash. */
+  /** The same if it is sent again after a crash. */
   id: string;
   title: string;
   text: string;
-  /** Empty, like the project, where it concerns none. */
+  /** Empty, like the project, if it concerns none. */
   session: string;
   project: string;
   why: string;
   at: number;
 }
 
-/** Resolves when it was told; rejects with the reason. Each has a deadline of its own. */
+/** Resolves once delivered; rejects with the reason. Each channel has its own deadline. */
 export type Channel = (notification: Notification) => Promise<void>;
 
-export interface Notifiers {
-  /** The channels that these settings name, by name. */
-  channels(settings: NotifySettings): ReadonlyMap<string, Channel>;
-}
-
-/** A browser that is called also while no tab is open. Where it is reached is said to nobody. */
+/** A browser that receives pushes even when no tab is open. Its endpoint is never disclosed. */
 export interface PushBrowser {
   id: string;
   label: string;
@@ -35,7 +27,7 @@ export interface PushBrowser {
   createdAt: number;
   lastOkAt: number | null;
   failure: { why: string; at: number } | null;
-  /** The device that subscribed; null for a subscription of an earlier version. */
+  /** The device that subscribed; null for subscriptions made by an earlier version. */
   device: string | null;
 }
 
@@ -44,23 +36,23 @@ export interface PushSubscriptionGiven {
   keys: { p256dh: string; auth: string };
   label: string;
   origin?: string | undefined;
-  /** Left out or null for what no device asked for. */
+  /** Missing or null if no device made the request. */
   device?: string | null;
 }
 
 export interface Push {
-  /** What a browser subscribes for; made at the first question. */
+  /** The key that browsers subscribe with; created at the first call. */
   publicKey(): string;
   browsers(): PushBrowser[];
-  /** Those whose push service said that they are gone, since this daemon started. */
+  /** Subscriptions that their push service reported gone since this daemon started. */
   ended(): { label: string; at: number }[];
-  /** Throws a HoldfastError that says what is wrong with it. */
+  /** Throws a HoldfastError that explains what is wrong with it. */
   subscribe(given: PushSubscriptionGiven): PushBrowser;
   remove(id: string): boolean;
-  /** Those of these devices, or all. */
+  /** Removes the subscriptions of these devices; null removes all. */
   removeOf(devices: readonly string[] | null): void;
-  tell: Channel;
-  /** Null when its push service took it, else why not. */
+  send: Channel;
+  /** Null if the push service accepted it, otherwise why not. */
   test(id: string): Promise<string | null>;
   close(): void;
 }

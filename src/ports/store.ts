@@ -8,7 +8,7 @@ export interface ProjectRow {
   id: ProjectId;
   path: string;
   prefix: string;
-  /** The file this project is described in, or null where the repository was added by itself. */
+  /** The file that describes this project; null if only the repository was added. */
   configFile: string | null;
   addedAt: number;
 }
@@ -22,7 +22,7 @@ export interface PromptRow {
   seq: number;
 }
 
-/** A session's ready transcript: the fold's own state as JSON, and the last event that is in it. */
+/** A session's saved transcript: the reducer's own state as JSON, and the last event in it. */
 export interface TranscriptRow {
   seq: number;
   saved: string;
@@ -34,117 +34,121 @@ export interface ItemRow {
   body: string;
 }
 
-/** What folding on gave. */
+/** The result of reducing further events. */
 export interface TranscriptAdvance {
-  /** The event it was folded on from; null when from the beginning, and then nothing is left of what was stored. */
+  /** The event that reducing continued after; null if it started over, which replaces everything stored. */
   from: number | null;
   format: number;
   seq: number;
   saved: string;
-  /** One that is there already is replaced. */
+  /** An existing item is replaced. */
   items: ItemRow[];
   removed: number[];
 }
 
 /**
- * Looks at the state as it is at commit time and says what happens; throws to refuse, and then nothing is written.
- * It may be run a second time for one call (a full disk), so it must do nothing but answer. Facts only: what changes an
- * intent is a verb.
+ * Decides from the state at commit time which facts happened; throws to refuse, and then nothing is written. It may run
+ * twice for one call (a full disk), so it must have no side effects. Facts only: intents are changed by verbs.
  */
 export type Change = (state: SessionState) => FactEvent[];
 
-/** The same for a verb, which `model/lifecycle.ts` judges; null writes nothing. */
+/** The same for a verb, judged by `model/lifecycle.ts`; null writes nothing. */
 export type JudgeVerb = (state: SessionState) => Judged | null;
 
-/** How far a chat launch is, in bytes of its two files. */
+/** How far a chat launch is, as byte offsets in its two files. */
 export interface LaunchPlace {
   session: SessionId;
   launch: LaunchId;
-  /** The end of the last outbox row: what the size of `in` will be once everything is appended. */
+  /** The end of the last input line: the size of `in` once everything is appended. */
   inEnd: number;
-  /** Everything of `out` before this byte is in the events. */
+  /** All of `out` before this byte is in the events. */
   outRead: number;
   fence: Fence;
-  /** Whether the agent answered the last line it was sent, so that it has certainly read all of `in`. */
+  /** Whether the agent responded to the last line, so it has certainly read all of `in`. */
   settled: boolean;
-  /** What its owner keeps with it, as JSON. */
+  /** The owner's own data, as JSON. */
   info: string;
 }
 
 /** A line for the agent, durable before it is written to `in`. */
 export interface OutboxRow {
   launch: LaunchId;
-  /** Unique within the launch; the id of a request is made from it. */
+  /** Unique within the launch; a request's id is derived from it. */
   key: string;
   offset: number;
   length: number;
-  /** With its newline; null once it is known to be in `in`. */
+  /** With its newline; null once it is in `in`. */
   text: string | null;
-  /** The agent's answer to a request, as JSON; null until it came. */
+  /** The agent's response to a request, as JSON; null until it arrives. */
   answer: string | null;
 }
 
-/** What one step of a chat launch writes, all in one transaction. */
+/** What one step of a chat launch writes, in one transaction. */
 export interface ChatStep {
   events?: FactEvent[];
-  /** Lines to be appended to `in`, each with its newline; a key that is there already is left as it is. */
+  /** Lines to append to `in`, each with its newline; an existing key is not changed. */
   lines?: { key: string; text: string }[];
-  /** Answers to earlier lines; the first one counts. */
+  /** Responses to earlier lines; the first one counts. */
   answers?: { key: string; answer: string }[];
   outRead?: number;
   fence?: Fence;
   info?: string;
-  /** Where `in` ends, for lines that a lost record named; lines of this step come after it. */
+  /** The end of `in`, after adopting lines that a lost record named; this step's lines follow it. */
   inEnd?: number;
-  /** `in` is whole up to here: texts before it need not be kept any longer. */
+  /** `in` is complete up to here: earlier texts are no longer needed. */
   appendedTo?: number;
 }
 
-/** Like `Change`: it may be run twice, so it does nothing but answer; null writes nothing. */
+/** Like `Change`: it may run twice, so it must have no side effects; null writes nothing. */
 export type ChatChange = (state: SessionState, place: LaunchPlace | null) => ChatStep | null;
 
 export interface EventsWanted {
-  /** Behind this sequence, and below that one. */
+  /** After this sequence number, and before that one. */
   after?: number;
   before?: number;
   limit: number;
-  /** Not many more characters than this, and at least one event: an agent that floods makes events of a megabyte. */
+  /**
+   * Stops after about this many characters, but returns at least one event: a flooding agent makes events of a
+   * megabyte.
+   */
   chars: number;
   types?: readonly StoredEvent["type"][];
-  /** Where not all of them fit: the last ones, not the first. */
+  /** If not all fit: the last ones instead of the first. */
   newest?: boolean;
 }
 
 export interface Store {
-  /** Committed states, deleted sessions left out. */
+  /** Committed states, without deleted sessions. */
   sessions(): readonly SessionState[];
-  /** Also a deleted session's state (its intent says `deleted`) until it is purged: its end still has to be recorded. */
+  /** Includes a deleted session until it is purged: its end still has to be recorded. */
   session(id: SessionId): SessionState | null;
-  /** Deleted sessions that are not purged yet: what is left of them still has to be ended and cleared away. */
+  /** Deleted sessions that are not purged yet: their leftovers still have to be stopped and removed. */
   deleting(): readonly SessionState[];
-  /** Drops a deleted session's state, events and prompts; the id stays used for ever. Refused unless deleted. */
+  /** Drops a deleted session's state, events and prompts; its id stays used forever. Refused unless deleted. */
   purgeDeleted(id: SessionId): Promise<void>;
-  /** Whether this id was ever used, tombstones included. */
+  /** Whether this id was ever used, including deleted sessions. */
   wasUsed(id: string): boolean;
-  /** The next free `<prefix>-<n>`; numbers are never given twice, also when the spawn fails afterwards. */
+  /** The next free `<prefix>-<n>`; a number is never used twice, even if the spawn fails afterwards. */
   nextNumber(prefix: string): Promise<number>;
 
-  /** Events and their projection in one transaction; resolves once they are on disk. A tick's changes share a commit. */
+  /**
+   * Writes events and their projection in one transaction; resolves once they are on disk. A tick's writes share a
+   * commit.
+   */
   create(event: SessionCreated, more?: FactEvent[]): Promise<SessionState>;
   change(id: SessionId, change: Change): Promise<SessionState>;
   /**
-   * The one way to change an intent. What was judged against any other state than the one it is committed over is a bug,
-   * and throws.
-   *
-   * A verb that admits a prompt id this session already has writes nothing at all and resolves with the state as it is
-   * (a retry), or is refused with `conflict` when the text or an attachment is another one. `attachments` are the bytes
-   * of the one prompt that it admits.
+   * The only way to change an intent. Throws if the verb was judged against another state than the one it is committed
+   * to: that is a bug.
+   * A verb that admits a prompt id this session already has writes nothing and resolves with the current state (a
+   * retry), or is refused with `conflict` if the text or an attachment differs. `attachments` are the bytes of the
+   * prompt it admits.
    */
   applyVerb(id: SessionId, judge: JudgeVerb, attachments?: readonly Uint8Array[]): Promise<SessionState>;
 
   /**
-   * One step of a chat launch. A launch that has no place yet gets one at zero, and other launches' places of that session
-   * are dropped. Resolves with what is then committed.
+   * One step of a chat launch. The first step of a launch starts at offset zero and drops the session's earlier
+   * launches. Resolves with what is committed.
    */
   chat(
     id: SessionId,
@@ -154,46 +158,46 @@ export interface Store {
   launchPlaces(): LaunchPlace[];
   launchPlace(launch: LaunchId): LaunchPlace | null;
   outboxRow(launch: LaunchId, key: string): OutboxRow | null;
-  /** Rows that end behind this byte of `in`, in order. Throws `storage` when a text is damaged. */
+  /** Lines that end after this byte of `in`, in order. Throws `storage` if a text is damaged. */
   outboxAfter(launch: LaunchId, offset: number): OutboxRow[];
-  /** Everything kept for a launch whose files are gone. */
+  /** Drops everything stored about a launch whose files are removed. */
   forgetLaunch(launch: LaunchId): Promise<void>;
 
   events(id: SessionId, after: number, limit: number): StoredEvent[];
-  /** For logs of any size: in order, and no more than was wanted. */
+  /** For logs of any size: in order, within the given limits. */
   someEvents(id: SessionId, wanted: EventsWanted): StoredEvent[];
-  /** The end of what a chat agent said behind a sequence. */
+  /** The end of a chat agent's text after a sequence number. */
   agentText(id: SessionId, after: number): string;
-  /** All sessions' events behind a cursor, in commit order. */
+  /** All sessions' events after a cursor, in commit order. */
   log(after: number, limit: number, session?: SessionId): LogEntry[];
   cursor(): number;
-  /** Told "something changed" once after each commit that holds events; the follower re-reads behind its cursor. Returns how to stop. */
+  /** Calls the listener once after each commit with events; it then reads on from its cursor. Returns how to stop. */
   onCommit(listener: () => void): () => void;
 
-  /** An admitted prompt, sent or not. Throws `storage` when its text is damaged. */
+  /** An admitted prompt, sent or not. Throws `storage` if its text is damaged. */
   prompt(id: SessionId, promptId: PromptId): PromptRow | null;
-  /** The bytes of a prompt's nth attachment, from 0. Throws `storage` when they are not those that were stored. */
+  /** The bytes of a prompt's nth attachment, from 0. Throws `storage` if they are damaged. */
   attachment(id: SessionId, promptId: PromptId, n: number): Uint8Array | null;
 
-  /** The ready transcript, a cache: null when there is none of this format that can be believed. */
+  /** The saved transcript, a cache: null if there is no intact one of this format. */
   transcript(id: SessionId, format: number): TranscriptRow | null;
-  /** Its newest items before that one, newest first; null when the cache cannot be believed. */
+  /** Its newest items before that one, newest first; null if the cache is damaged. */
   transcriptItems(id: SessionId, before: number, limit: number): ItemRow[] | null;
   transcriptItemsAt(id: SessionId, seqs: readonly number[]): ItemRow[] | null;
-  /** Writes nothing unless what is stored is still as it was when the fold began. */
+  /** Writes nothing if the stored transcript changed since it was read. */
   saveTranscript(id: SessionId, advance: TranscriptAdvance): Promise<void>;
 
   projects(): readonly ProjectRow[];
   putProject(project: ProjectRow): Promise<void>;
   removeProject(id: ProjectId): Promise<void>;
 
-  /** Small durable values: login lockout, counters of the daemon's own. */
+  /** Small durable values, such as the login lockout and the daemon's counters. */
   getSetting(key: string): string | null;
   putSetting(key: string, value: string | null): Promise<void>;
 
-  /** Readiness: a real query and a real write. Throws what went wrong. */
+  /** Readiness: a real query and a real write. Throws if one fails. */
   probe(): Promise<void>;
-  /** Problems found by SQLite's own check and by the checksums of event bodies. */
+  /** Problems found by SQLite's own check and by the events' checksums. */
   verify(): string[];
   close(): void;
 }

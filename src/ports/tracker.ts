@@ -2,16 +2,16 @@
  * What issue trackers and code hosts say, as facts. Adapters only ask and translate; what follows from it is decided in
  * core. Nothing here throws for a tracker that is down, slow or rate-limited: that is an answer like any other.
  */
-import type { IssueFacts, PullRequestFacts, ReviewThread } from "../contract/tracker.ts";
+import type { IssueFacts, PullRequestFacts, ReviewThread, TrackerType } from "../contract/tracker.ts";
 
 /** `absent`: the tracker says there is none (or none that we may see). `unknown`: it did not say; nothing follows. */
-export type Asked<T> =
+export type TrackerResult<T> =
   | { is: "known"; value: T }
   | { is: "absent" }
   | { is: "unknown"; why: string; retryAt: number | null };
 
 export interface TrackerSettings {
-  type: "github" | "gitlab" | "linear";
+  type: TrackerType;
   /** `owner/name`, a GitLab path, or a Linear team. */
   repo: string;
   /** Address of the API of an instance of one's own; null for the public one. */
@@ -38,9 +38,9 @@ export interface PullRequestQuestion {
 export interface Tracker {
   readonly settings: TrackerSettings;
   /** `reference` is a number, a key such as INT-1234, or a URL. */
-  issue(reference: string): Promise<Asked<IssueFacts>>;
+  issue(reference: string): Promise<TrackerResult<IssueFacts>>;
   /** Many at once, in as few requests as the tracker allows. */
-  issues(references: readonly string[]): Promise<Map<string, Asked<IssueFacts>>>;
+  issues(references: readonly string[]): Promise<Map<string, TrackerResult<IssueFacts>>>;
   /** The host of the code; null for a tracker that has none (Linear). */
   readonly host: CodeHost | null;
   /** Requests made since the start, what is left of the limit where that was said, and until when it rests. */
@@ -55,11 +55,11 @@ export interface Tracker {
 
 export interface CodeHost {
   /** One batched query for many sessions; a session's key is in the answer even if nothing was found. */
-  pullRequests(questions: readonly PullRequestQuestion[]): Promise<Map<string, Asked<PullRequestFacts[]>>>;
-  pullRequest(reference: string): Promise<Asked<PullRequestFacts>>;
+  pullRequests(questions: readonly PullRequestQuestion[]): Promise<Map<string, TrackerResult<PullRequestFacts[]>>>;
+  pullRequest(reference: string): Promise<TrackerResult<PullRequestFacts>>;
   /** The last lines of a failed check's log, for the agent to read. */
-  logTail(pullRequest: PullRequestFacts, check: string, lines: number): Promise<Asked<string[]>>;
-  threads(pullRequest: PullRequestFacts): Promise<Asked<ReviewThread[]>>;
+  logTail(pullRequest: PullRequestFacts, check: string, lines: number): Promise<TrackerResult<string[]>>;
+  threads(pullRequest: PullRequestFacts): Promise<TrackerResult<ReviewThread[]>>;
   /** Merges only while its head is still `headSha`. */
   merge(pullRequest: PullRequestFacts): Promise<{ merged: true } | { merged: false; why: string }>;
 }

@@ -1,4 +1,4 @@
-/** Worktrees as the daemon sees them. Work is never deleted: what is removed goes to the trash, whole. */
+/** Worktrees as the daemon sees them. Work is never deleted: a removed worktree moves to the trash, complete. */
 import type { SessionId, TrashId } from "../contract/ids.ts";
 import type { ChangesJson, FilesJson, PatchJson } from "../contract/wire.ts";
 
@@ -15,7 +15,7 @@ export interface WorktreePlan {
   copy: string[];
   postCreate: string[];
   env: Record<string, string>;
-  /** Where the session keeps git objects of its own, read by every later call about its worktree. */
+  /** Where the session stores its own git objects; every later call about its worktree reads them. */
   objects?: string | null;
 }
 
@@ -32,7 +32,7 @@ export interface WorktreeWork {
   uncommitted: number;
   /** Commits that no other ref reaches, newest first: `<short id> <subject>`. */
   unpushed: string[];
-  /** What at the worktree contradicts our own record of it, as a sentence. */
+  /** What contradicts our own record of the worktree, as a sentence. */
   note?: string;
 }
 
@@ -44,7 +44,7 @@ export interface MergeQuestion {
   mergeCommit: string | null;
 }
 
-/** See model/landed.ts, which judges them. */
+/** Judged by model/cleanup.ts. */
 export interface MergeFacts {
   ahead: string[];
   behindNoHead: string[];
@@ -63,13 +63,13 @@ export interface TrashEntry {
   trashedAt: number;
   uncommitted: number;
   unpushed: string[];
-  /** What could not be counted or pinned, and why. The files themselves are kept in any case. */
+  /** What could not be counted or pinned, and why. The files are kept in any case. */
   note?: string;
-  /** The intent that moved it here: it shows a record that does not have it to be older. */
+  /** The intent that moved it here; a session's record without that intent is older. */
   intent?: { seq: number; at: number };
 }
 
-/** What a worktree is compared with: where its branch began, and the project's default branch as it is now. */
+/** What a worktree is compared with: where its branch started, and the project's current default branch. */
 export interface Against {
   base: string;
   defaultBranch: string | null;
@@ -78,49 +78,52 @@ export interface Against {
 export interface Worktrees {
   /** How long the trash keeps a worktree. */
   readonly trashDays: number;
-  /** For a branch that we name: `wanted`, else `wanted-2` …, the first that neither exists nor is checked out. */
+  /** For a branch that we name: the first of `wanted`, `wanted-2` … that neither exists nor is checked out. */
   freeBranch(repository: string, wanted: string): Promise<string>;
-  /** What would stop `create`, in sentences with the fix; empty when nothing would. */
+  /** The problems that would stop `create`, as sentences with the fix. */
   preflight(plan: WorktreePlan): Promise<string[]>;
   /**
-   * Repeatable: finishes what an interrupted call began. `output` gets what postCreate prints. Aborted, it ends a command
-   * that runs and throws; what was made so far stays as after a crash.
+   * Repeatable: finishes an interrupted call. `output` receives what postCreate prints. Aborting stops the running
+   * command and throws; what was created so far stays, as after a crash.
    */
   create(plan: WorktreePlan, output: (text: string) => void, signal?: AbortSignal): Promise<WorktreeReady>;
-  /** Whether commands of a `create` still run at this path, of this daemon or of one before it. */
+  /** Whether commands of a `create` still run at this path, of this daemon or an earlier one. */
   isCreating(path: string): Promise<boolean>;
-  /** Ends them, with all that they started; throws what could not be ended. */
+  /** Stops them and everything they started; throws if some of it keeps running. */
   cancelCreate(path: string): Promise<void>;
-  /** Undoes a `create` that failed: only what is provably empty of work is removed, anything else is trashed. */
+  /** Undoes a failed `create`: removes only what provably contains no work, and moves anything else to the trash. */
   undo(plan: WorktreePlan): Promise<void>;
   inspect(path: string): Promise<WorktreeWork>;
-  /** Whether what was committed is in its base by content, as facts. Changes nothing. */
+  /** Facts about whether the base contains the commits' content. Changes nothing. */
   mergeFacts(question: MergeQuestion): Promise<MergeFacts>;
-  /** Whether the worktree's HEAD has this commit and the commit it began at does not. */
+  /** Whether the worktree's HEAD contains this commit and its starting commit does not. */
   isOwnCommit(path: string, commit: string, base: string): Promise<boolean>;
-  /** The files that differ from the base, uncommitted ones included. Writes nothing and runs nothing of the repository's. */
+  /**
+   * The files that differ from the base, including uncommitted ones. Writes nothing, and runs nothing the repository
+   * names.
+   */
   changes(path: string, against: Against): Promise<ChangesJson>;
-  /** The same as a patch; of one file, or of all. */
+  /** The same as a patch, of one file or of all. */
   patch(path: string, against: Against, file: string | null): Promise<PatchJson>;
-  /** Paths that fit some letters, best first. */
+  /** Paths that match a query, best first. */
   files(path: string, query: string, limit: number): Promise<FilesJson>;
-  /** Where a trashed worktree lies now; null when it is not there. */
+  /** Where a trashed worktree is now; null if it is not in the trash. */
   trashedAt(id: TrashId): Promise<string | null>;
-  /** `unknown` where the file system does not say: nothing may be concluded from that. */
+  /** `unknown` if the file system does not respond: nothing may be concluded from that. */
   exists(path: string): boolean | "unknown";
-  /** The branch that HEAD names now, by reading the file: cheap enough for every line of a list. */
+  /** The branch that HEAD names now; cheap enough for every line of a list. */
   liveBranch(path: string): string | null;
   /** Repeatable. Refuses while a process or another session uses the worktree. */
   trash(
     request: { session: SessionId; repository: string; path: string; branch: string } & Pick<TrashEntry, "intent">,
   ): Promise<TrashEntry | null>;
-  /** Whether a worktree that was gone is at its path again, moved there by hand; registers it where git no longer does. */
+  /** Whether a missing worktree is at its path again, moved back by hand. Registers it again if git dropped it. */
   findReturned(own: WorktreeReady & { session: SessionId; repository: string }): Promise<boolean>;
   restore(id: TrashId): Promise<{ path: string; branch: string | null; notes: string[] }>;
   listTrash(): Promise<TrashEntry[]>;
   empty(id: TrashId): Promise<void>;
-  /** Keeps files that an agent writes for itself out of `git status`, without touching a tracked file. */
+  /** Keeps an agent's own files out of `git status`, without changing a tracked file. */
   exclude(path: string, patterns: readonly string[]): Promise<void>;
-  /** Keeps one worktree ready for the next spawn, where that pays; `always`: also where the checkout is fast. */
+  /** Keeps one worktree ready for the next spawn if the checkout is slow; `always`: also if it is fast. */
   prepareSpare(repository: string, defaultBranch: string, always?: boolean): Promise<void>;
 }

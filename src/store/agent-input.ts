@@ -1,4 +1,4 @@
-/** Places of chat launches and the lines they were sent: rows first, files afterwards. */
+/** Offsets of chat launches, and the lines for their agents: rows first, files afterwards. */
 import { crc32 } from "node:zlib";
 import type { Fence } from "../contract/acp.ts";
 import { HoldfastError } from "../contract/error.ts";
@@ -65,14 +65,14 @@ export function saveRow(sqlite: Sqlite, row: OutboxRow): void {
     .run(launch, key, offset, length, text, crc32(text ?? ""), answer);
 }
 
-/** The first answer counts: an agent that answers twice changes nothing. */
+/** The first response counts; a second one changes nothing. */
 export function saveAnswer(sqlite: Sqlite, launch: LaunchId, key: string, answer: string): void {
   sqlite
     .statement("UPDATE outbox SET answer = ? WHERE launch = ? AND key = ? AND answer IS NULL")
     .run(answer, launch, key);
 }
 
-/** A prompt may be 32 MiB; once it is in the agent's file its text is kept in the event alone. */
+/** A prompt may be 32 MiB; once it is in the agent's file, only the event keeps its text. */
 export function dropTexts(sqlite: Sqlite, launch: LaunchId, appendedTo: number): void {
   sqlite
     .statement("UPDATE outbox SET text = NULL WHERE launch = ? AND text IS NOT NULL AND offset + length <= ?")
@@ -91,13 +91,13 @@ export function dropLaunches(sqlite: Sqlite, session: SessionId, except: LaunchI
 }
 
 function toPlace(row: PlaceRow): LaunchPlace {
-  // Without any row nothing was sent, so nothing waits to be read.
+  // Without any row nothing was sent, so nothing is unread.
   return { ...row, settled: row.settled !== 0 };
 }
 
 function toRow({ crc, ...row }: StoredRow): OutboxRow {
   if (row.text === null || crc === crc32(row.text)) return row;
   throw new HoldfastError("storage", `A line for the agent of launch ${row.launch} is damaged in the database.`, {
-    hint: "It is not sent. `holdfast doctor` lists what is damaged.",
+    hint: "It will not be sent. List all damage: holdfast doctor",
   });
 }

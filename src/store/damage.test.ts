@@ -88,7 +88,7 @@ it("[STORE-1] verify finds a gap in a sequence and events of nobody", async () =
   damage(home, `DELETE FROM sessions WHERE id = 'ma-2'`);
   expect(home.open().verify()).toEqual([
     "Session ma-1: its state is at event 5, but 4 events are stored, the last being 5.",
-    "Events of ma-2, which is no session.",
+    "Events of ma-2, which is not a session.",
   ]);
 });
 
@@ -118,9 +118,9 @@ it("[DOC-5] without a daemon the database is looked at under its lock, without w
     const { level, message } = checkDatabase(paths);
     return [level, message.replaceAll(path, "DB")];
   };
-  expect(check()).toEqual(["ok", "The database is whole."]);
+  expect(check()).toEqual(["ok", "The database is intact."]);
   const lock = acquireLock(paths.lock);
-  expect(check()).toEqual(["info", "A daemon is just using the database; it was not looked at."]);
+  expect(check()).toEqual(["info", "A daemon is using the database; not checked."]);
   lock?.release();
   damage(home, "UPDATE events SET crc = crc + 1 WHERE session = 'ma-1' AND seq = 2");
   const bytes = readFileSync(path);

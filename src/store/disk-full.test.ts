@@ -46,7 +46,7 @@ describe("a full disk", () => {
     const { store, home } = await fullDisk();
     expect(await errorOf(store.change(one, () => [big]))).toMatchObject({
       code: "disk-full",
-      message: `The disk that holds ${home.options.path} is full; nothing was written.`,
+      message: `The disk of ${home.options.path} is full; nothing was written.`,
       hint: "Free some space and try again. Sessions can still be stopped, killed and deleted.",
     });
   });

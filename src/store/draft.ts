@@ -1,6 +1,6 @@
 /**
- * What one commit is going to write. Changes are applied to it one after the other, each seeing those before it; a change
- * that is refused leaves no trace. Nothing reaches the database before write(), and write() is all or nothing.
+ * What one commit will write. Changes are applied one after another, each seeing the previous ones; a refused change
+ * leaves no trace. Nothing reaches the database before write(), which is all or nothing.
  */
 import { HoldfastError } from "../contract/error.ts";
 import type { FactEvent, LogEntry, SessionEvent } from "../contract/event.ts";
@@ -99,11 +99,11 @@ class ChatDraft {
   }
 }
 
-/** Wants that a full disk must not keep from being recorded, nor what follows from them. */
+/** Intents that must be recorded even on a full disk, with what follows from them. */
 const endings: ReadonlySet<IntentName> = new Set<IntentName>(["stopped", "killed", "deleted"]);
 
 export class Draft {
-  /** States as they will be. */
+  /** States after the commit. */
   readonly states = new Map<SessionId, SessionState>();
   /** Sessions whose last event this commit removes. */
   readonly purged = new Set<SessionId>();
@@ -117,13 +117,13 @@ export class Draft {
   readonly #settings = new Map<string, string | null>();
   readonly #projects = new Map<string, ProjectRow | null>();
   readonly #purges = new Set<SessionId>();
-  /** Attachments and ready transcripts. */
+  /** Attachments and saved transcripts. */
   readonly #large: (() => void)[] = [];
   readonly #chat: ChatDraft;
   #endsSomething = false;
   #cursor = 0;
 
-  /** With `noRoom` only the ends of sessions are taken; everything else is refused with the error it makes. */
+  /** With `noRoom` only stops, kills and deletions are accepted; everything else throws its error. */
   constructor(sqlite: Sqlite, committed: LoadedSessions, at: number, noRoom: (() => Error) | null) {
     this.#sqlite = sqlite;
     this.#chat = new ChatDraft(sqlite);
@@ -132,7 +132,7 @@ export class Draft {
     this.#noRoom = noRoom;
   }
 
-  /** Whether a session's end is among the changes. */
+  /** Whether a stop, kill or deletion is among the changes. */
   get endsSomething(): boolean {
     return this.#endsSomething;
   }
@@ -149,7 +149,7 @@ export class Draft {
     return this.#projects.size > 0;
   }
 
-  /** What write() has written, and its size. */
+  /** What write() wrote, and its size. */
   written(): { entries: LogEntry[]; bytes: number } {
     const first = this.#cursor - this.#rows.length + 1;
     let bytes = 0;
@@ -170,15 +170,17 @@ export class Draft {
     if (state !== undefined && !this.#purges.has(id)) return state;
     if (this.#committed.damaged.has(id)) {
       throw new HoldfastError("storage", `The record of session ${id} is damaged in the database.`, {
-        hint: "Nothing is done about this session. `holdfast doctor` lists what is damaged.",
+        hint: "This session is left alone. List all damage: holdfast doctor",
       });
     }
-    throw new HoldfastError("not-found", `Session ${id} not found`, { hint: "`holdfast session ls` lists them." });
+    throw new HoldfastError("not-found", `Session ${id} not found`, { hint: "List sessions: holdfast session ls" });
   }
 
   create(id: SessionId, events: FactEvent[]): SessionState {
     if (this.#isUsed(id)) {
-      throw new HoldfastError("conflict", `Session id ${id} was already used.`, { hint: "Ids are never used twice." });
+      throw new HoldfastError("conflict", `Session id ${id} was already used.`, {
+        hint: "Session ids are never reused.",
+      });
     }
     return this.#append(id, null, events);
   }
@@ -192,7 +194,7 @@ export class Draft {
     const before = this.state(id);
     const judged = judge(before);
     if (judged === null || judged.events.length === 0) return before;
-    if (judged.seq !== before.seq) throw new Error(`a verb on ${id} was judged against another state of it`);
+    if (judged.seq !== before.seq) throw new Error(`a verb on ${id} was judged against another state`);
     return this.#append(id, before, judged.events, attachments);
   }
 
@@ -219,12 +221,12 @@ export class Draft {
     }
     if (state === null) throw new Error(`session ${id} was created without an event`);
     if (before?.intent.want === "deleted" && state.intent.want !== "deleted") {
-      throw new HoldfastError("conflict", `Session ${id} was deleted; nothing brings it back.`);
+      throw new HoldfastError("conflict", `Session ${id} was deleted and cannot be restored.`);
     }
     if (new Set(admissions.map((admission) => admission.promptId)).size < admissions.length) {
       throw new Error(`one change of ${id} admits a prompt twice`);
     }
-    // What the state is after the change decides: a prompt that wakes a stopped session is no ending.
+    // The state after the change decides: a prompt that wakes a stopped session is not an ending.
     const ends = before !== null && endings.has(state.intent.want);
     if (!ends) this.#requireRoom();
     this.#endsSomething ||= ends;
@@ -243,7 +245,7 @@ export class Draft {
   nextNumber(prefix: string): number {
     this.#requireRoom();
     let next = (this.#numbers.get(prefix) ?? readNumber(this.#sqlite, prefix)) + 1;
-    // An issue's number may have been used as an id before.
+    // An issue's number may already be a session id.
     while (this.#isUsed(`${prefix}-${next}`)) next++;
     this.#numbers.set(prefix, next);
     return next;
@@ -264,7 +266,7 @@ export class Draft {
     const before = this.#chat.place(launch);
     const step = change(state, before);
     if (step === null) return { state, place: before };
-    // The events first: when they are refused, nothing else of the step is written either.
+    // Events first: if they are refused, nothing else of the step is written either.
     const after = this.append(id, step.events ?? []);
     if ((step.events ?? []).length === 0 && !endings.has(state.intent.want)) this.#requireRoom();
     return { state: after, place: this.#chat.apply(id, launch, before, step) };
@@ -327,11 +329,11 @@ export class Draft {
   }
 }
 
-/** A retry writes nothing, whatever else the change holds: the person may have stopped the session in between. */
+/** A retry writes nothing, whatever else the change contains: you may have stopped the session in between. */
 function retried(known: Admission, digest: string, state: SessionState): SessionState {
   if (known.digest === digest) return state;
-  throw new HoldfastError("conflict", `Prompt id ${known.promptId} was already used with other text.`, {
-    hint: "Give each prompt an id of its own; only a retry of the same text may repeat one.",
+  throw new HoldfastError("conflict", `Prompt id ${known.promptId} was already used with a different text.`, {
+    hint: "Give each prompt its own id; only a retry of the same text may repeat one.",
   });
 }
 

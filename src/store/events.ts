@@ -1,4 +1,4 @@
-/** Event rows: written many at a time, read back by sequence or by cursor, each with a checksum [DB-3]. */
+/** Event rows: written in batches, read by sequence or by cursor, each with a checksum [DB-3]. */
 import { crc32 } from "node:zlib";
 import type { LogEntry, SessionEvent, StoredEvent } from "../contract/event.ts";
 import type { EventsWanted } from "../ports/store.ts";
@@ -10,7 +10,7 @@ export interface EventRow extends Omit<LogEntry, "cursor"> {
 }
 
 const columns = "session, seq, at, type, body, crc";
-/** One statement for many rows takes half the time of one each; more than these gain nothing. */
+/** One statement for many rows takes half the time of one each; larger batches gain nothing. */
 const inserts = [50, 10, 1].map((count) => ({
   count,
   sql: `INSERT INTO events (${columns}) VALUES ${Array(count).fill("(?, ?, ?, ?, ?, ?)").join(", ")}`,
@@ -22,7 +22,7 @@ export function encodeEvent(session: SessionId, seq: number, at: number, event: 
   return { session, seq, at, type, body, crc: checksum(session, seq, at, type, body) };
 }
 
-/** Gives the cursor of the last row. */
+/** Returns the cursor of the last row. */
 export function appendEvents(sqlite: Sqlite, rows: readonly EventRow[]): number {
   let last: number | bigint = 0;
   let index = 0;
@@ -41,7 +41,7 @@ export function readEvents(sqlite: Sqlite, session: SessionId, after: number, li
   return (sqlite.statement(sql).all(session, after, limit) as unknown as EventRow[]).map(decodeEvent);
 }
 
-/** By iteration: of a flood each row holds a megabyte, and only as many are read as are wanted. */
+/** By iteration: a flooding agent's rows have a megabyte each, and only the requested ones are read. */
 export function readSomeEvents(sqlite: Sqlite, session: SessionId, wanted: EventsWanted): StoredEvent[] {
   const { after = 0, before = Number.MAX_SAFE_INTEGER, limit, chars, types = [], newest = false } = wanted;
   const ofTypes = types.length === 0 ? "" : `AND type IN (${types.map(() => "?").join(", ")})`;
@@ -57,12 +57,12 @@ export function readSomeEvents(sqlite: Sqlite, session: SessionId, wanted: Event
   return newest ? found.toReversed() : found;
 }
 
-/** How far back a word of the agent is looked for: its pieces, and what divides them. */
+/** How many rows to search for the agent's text and what divides it. */
 const textRows = 64;
-/** One piece of a flood holds megabytes, and only its end counts. */
+/** A piece of a flood may have megabytes, and only its end counts. */
 const textCharacters = 4_000;
 
-/** The newest of what a chat agent said behind a sequence, a line break wherever it did something else in between. */
+/** A chat agent's latest text after a sequence, with line breaks where it did something else in between. */
 export function readAgentText(sqlite: Sqlite, session: SessionId, after: number): string {
   const types = "'agent.text', 'tool.updated', 'turn.started'";
   const sql = `SELECT ${columns} FROM events WHERE session = ? AND seq > ? AND type IN (${types}) ORDER BY seq DESC LIMIT ${textRows}`;
@@ -93,7 +93,7 @@ export function readSessionLog(
   return (sqlite.statement(sql).all(session, seq, limit) as unknown as (EventRow & { cursor: number })[]).map(toEntry);
 }
 
-/** The newest cursor ever given, also when its event was purged since. */
+/** The highest cursor ever used, even if its event was purged since. */
 export function readCursor(sqlite: Sqlite): number {
   const row = sqlite.statement("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get();
   return Number(row?.["seq"] ?? 0);
@@ -116,7 +116,7 @@ function push(values: (string | number)[], row: EventRow): void {
   values.push(row.session, row.seq, row.at, row.type, row.body, row.crc);
 }
 
-/** What cannot be believed is shown as a notice in its place, so that the sequence keeps no gap and hides no loss. */
+/** A damaged event is replaced by a notice, so the sequence has no gap and the loss is visible. */
 function believable(row: EventRow): Pick<EventRow, "seq" | "at" | "type" | "body"> {
   if (isIntact(row)) return row;
   const { seq, at, type } = row;
@@ -130,8 +130,8 @@ function toEntry(row: EventRow & { cursor: number }): LogEntry {
 }
 
 /**
- * Within a session sequence and cursor rise together, so the place is found by halving on the index of (session, seq),
- * which holds the cursor too: no second index to keep on every insert.
+ * Within a session, sequence and cursor rise together: binary search on the index of (session, seq), which includes the
+ * cursor, saves a second index.
  */
 function lastSeqUpTo(sqlite: Sqlite, session: SessionId, cursor: number, newest: number): number {
   const find = sqlite.statement("SELECT cursor FROM events WHERE session = ? AND seq = ?");

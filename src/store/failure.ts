@@ -1,10 +1,10 @@
-/** What SQLite's failures mean to a person. */
+/** Translates SQLite's errors for users. */
 import { hasNoRoom, type DiskTrouble, diskTrouble, probeDisk } from "../base/durable-file.ts";
 import { accessSync, constants, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { HoldfastError, messageOf } from "../contract/error.ts";
 
-/** Where things are, for the sentences that name them. */
+/** Paths for error messages. */
 export interface DatabasePaths {
   path: string;
   backupsDirectory: string;
@@ -19,8 +19,8 @@ const full = 13;
 const cannotOpen = 14;
 const notADatabase = 26;
 /**
- * Extended codes that a full disk or an exhausted quota also comes as: SQLite says `full` only for ENOSPC from a write,
- * not for EDQUOT, nor when the shared memory file or the last write-back finds no room.
+ * Other codes for a full disk or an exhausted quota: SQLite uses `full` only for ENOSPC from a write, not for EDQUOT,
+ * nor if there is no space for the shared memory file or the last write-back.
  */
 const ioWrite = 778;
 const ioSync = 1034;
@@ -31,17 +31,17 @@ export function isDiskFull(error: unknown, paths: DatabasePaths): boolean {
   const code = resultCode(error);
   if (code === null || (code & 0xff) === full) return code !== null;
   if (code !== ioWrite && code !== ioSync && code !== ioShmSize) return false;
-  // A disk that fails, or was made read-only because it does, comes as the same codes [DB-200].
+  // A disk that fails, or was remounted read-only because of that, has the same codes [DB-200].
   const trouble = probeOf(paths);
   return trouble === null || trouble === "full";
 }
 
-/** SQLite keeps the reason to itself, so the disk is asked. */
+/** SQLite does not report the cause, so probe the disk. */
 function probeOf({ path }: DatabasePaths): DiskTrouble | null {
   return path === ":memory:" ? null : probeDisk(dirname(path));
 }
 
-/** The error to show for a failed read or write; what is not SQLite's or the disk's stays as it is. */
+/** The error to show for a failed read or write; errors of neither SQLite nor the disk are returned unchanged. */
 export function storageError(error: unknown, paths: DatabasePaths): unknown {
   if (isDiskFull(error, paths)) return diskFull(paths, error);
   const code = resultCode(error);
@@ -52,20 +52,20 @@ export function storageError(error: unknown, paths: DatabasePaths): unknown {
     case corrupt:
       return damaged(`The database ${paths.path} is damaged (${messageOf(error)}).`, paths, error);
     case notADatabase:
-      return damaged(`${paths.path} is not a database of Holdfast, or its first bytes are damaged.`, paths, error);
+      return damaged(`${paths.path} is not a Holdfast database, or its first bytes are damaged.`, paths, error);
     case readOnly:
       return notWritable(error, paths);
     case cannotOpen:
-      // What a read-only disk comes as, because the log's files cannot be made.
+      // The error of a read-only disk, where the log's files cannot be created.
       if (!isWritable(dirname(paths.path))) return notWritable(error, paths);
-      return failure(`The database ${paths.path} cannot be opened.`, error, {
+      return failure(`Cannot open the database ${paths.path}.`, error, {
         hint: `Check that ${paths.path} is a file, and that this user may read and write it and its directory.`,
       });
     case ioError:
       return diskFailure(probeOf(paths), error, paths) ?? other(error, paths);
     case busy:
       return failure(`The database ${paths.path} is in use by another program.`, error, {
-        hint: "Only one daemon may use it: see `holdfast info`, and close database tools that have it open.",
+        hint: "Only one daemon may use it: check `holdfast info`, and close database tools that have it open.",
       });
     default:
       return other(error, paths);
@@ -73,7 +73,7 @@ export function storageError(error: unknown, paths: DatabasePaths): unknown {
 }
 
 export function diskFull(paths: DatabasePaths, cause?: unknown): HoldfastError {
-  return new HoldfastError("disk-full", `The disk that holds ${paths.path} is full; nothing was written.`, {
+  return new HoldfastError("disk-full", `The disk of ${paths.path} is full; nothing was written.`, {
     hint: "Free some space and try again. Sessions can still be stopped, killed and deleted.",
     cause,
   });
@@ -86,12 +86,12 @@ export function foreignFile(what: string, paths: DatabasePaths): HoldfastError {
 }
 
 function notWritable(error: unknown, paths: DatabasePaths): HoldfastError {
-  return failure(`The database ${paths.path} cannot be written: it, or its disk, is read-only.`, error, {
+  return failure(`Cannot write the database ${paths.path}: it, or its disk, is read-only.`, error, {
     hint: `Make ${paths.path} and its directory writable for this user.`,
   });
 }
 
-/** Asked by path: opening the file would drop SQLite's locks [DB-1]. */
+/** By path: opening the file would drop SQLite's locks [DB-1]. */
 function isWritable(path: string): boolean {
   try {
     accessSync(path, constants.W_OK);
@@ -104,14 +104,14 @@ function isWritable(path: string): boolean {
 function diskFailure(trouble: DiskTrouble | null, error: unknown, paths: DatabasePaths): HoldfastError | null {
   if (trouble === "read-only") return notWritable(error, paths);
   if (trouble !== "failing") return null;
-  return failure(`The disk that holds ${paths.path} is failing (I/O error); nothing was written.`, error, {
-    hint: "Check the disk and the system's log (dmesg). What was committed before is kept; agents keep running.",
+  return failure(`The disk of ${paths.path} is failing (I/O error); nothing was written.`, error, {
+    hint: "Check the disk and the system log (dmesg). Committed data is safe; agents keep running.",
   });
 }
 
 function other(error: unknown, paths: DatabasePaths): HoldfastError {
   return failure(`The database ${paths.path} failed: ${messageOf(error)}.`, error, {
-    hint: "What was committed before is kept. `holdfast doctor` checks the database.",
+    hint: "Committed data is safe. Check the database: holdfast doctor",
   });
 }
 
@@ -126,7 +126,7 @@ function damaged(message: string, paths: DatabasePaths, cause: unknown): Holdfas
       ? `There is no backup in ${paths.backupsDirectory}; sqlite3's .recover may save what is left of it.`
       : `The newest backup is ${newest}: copy it to ${paths.path}.`;
   return new HoldfastError("storage", `${message} Nothing was deleted or overwritten.`, {
-    hint: `Move ${paths.path} with its -wal and -shm files to a safe paths first. ${advice}`,
+    hint: `Move ${paths.path} with its -wal and -shm files to a safe place first. ${advice}`,
     cause,
   });
 }
@@ -135,7 +135,7 @@ function damaged(message: string, paths: DatabasePaths, cause: unknown): Holdfas
 function listBackups(directory: string): string[] {
   try {
     const names = readdirSync(directory).filter((name) => name.endsWith(".db"));
-    // Names hold the schema's version before the time, and only the time tells which is newest.
+    // The name has the schema's version before the time; only the time decides.
     const time = (name: string): string => name.replace(/^.*?-v\d+-/, "");
     return names.sort((a, b) => (time(a) < time(b) ? 1 : -1)).map((name) => join(directory, name));
   } catch {

@@ -1,14 +1,14 @@
-/** Looks at the file before anything may write to it: is it ours, and may this version touch it? */
+/** Checks the file before anything may write to it: whether it is ours, and whether this version may use it. */
 import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { HoldfastError } from "../contract/error.ts";
 import { foreignFile, storageError, type DatabasePaths } from "./failure.ts";
 
-/** "Hold" in ASCII: tells our files from other programs' SQLite files. */
+/** "Hold" in ASCII: distinguishes our files from other programs' SQLite files. */
 export const applicationId = 0x486f6c64;
 
-/** The schema's version of the database at this paths, 0 when there is none yet. Throws when it must not be used. */
+/** The database's schema version, 0 for a new one. Throws if it must not be used. */
 export function inspectDatabase(paths: DatabasePaths, newestVersion: number): number {
   const { path } = paths;
   if (path === ":memory:") return 0;
@@ -21,7 +21,7 @@ export function inspectDatabase(paths: DatabasePaths, newestVersion: number): nu
   const found = look(paths);
   if (found.application !== applicationId) {
     if (found.application === 0 && found.version === 0 && found.tables === 0) return 0;
-    throw foreignFile("is a database of another program", paths);
+    throw foreignFile("is another program's database", paths);
   }
   if (found.version > newestVersion) {
     throw new HoldfastError(
@@ -34,7 +34,9 @@ export function inspectDatabase(paths: DatabasePaths, newestVersion: number): nu
   return found.version;
 }
 
-/** For one who only reads: without a log the file is complete, and `immutable` keeps SQLite from making files beside it. */
+/**
+ * For reading only: without a log the file is complete, and `immutable` keeps SQLite from creating files next to it.
+ */
 export function untouched(path: string): URL {
   const url = pathToFileURL(path);
   if (!existsSync(`${path}-wal`)) url.searchParams.set("immutable", "1");
@@ -58,11 +60,11 @@ function look(paths: DatabasePaths): { application: number; version: number; tab
   }
 }
 
-/** SQLite would delete the log of a database that is not there; it may hold the only copy of committed events. */
+/** SQLite would delete the log of a missing database; it may contain the only copy of committed events. */
 function refuseOrphanedLog(paths: DatabasePaths): void {
   const log = statSync(`${paths.path}-wal`, { throwIfNoEntry: false });
   if (log === undefined || log.size === 0) return;
-  throw new HoldfastError("storage", `${paths.path} is missing, but its log ${paths.path}-wal is there.`, {
-    hint: `Put the database back beside its log (backups: ${paths.backupsDirectory}), or move the log aside.`,
+  throw new HoldfastError("storage", `${paths.path} is missing, but its log ${paths.path}-wal exists.`, {
+    hint: `Put the database back next to its log (backups: ${paths.backupsDirectory}), or move the log aside.`,
   });
 }

@@ -44,11 +44,11 @@ describe("what must not be touched", () => {
     const before = snapshot(home);
     expect(await errorOf(() => home.open())).toMatchObject({
       code: "storage",
-      message: `${home.options.path} is a database of another program. Nothing was written to it.`,
+      message: `${home.options.path} is another program's database. Nothing was written to it.`,
     });
     sql(home.options.path, "PRAGMA application_id = 42; PRAGMA user_version = 1");
     const marked = snapshot(home);
-    expect((await errorOf(() => home.open())).message).toContain("is a database of another program");
+    expect((await errorOf(() => home.open())).message).toContain("is another program's database");
     expect(snapshot(home)).toEqual(marked);
     expect(marked).not.toEqual(before);
   });
@@ -59,7 +59,7 @@ describe("what must not be touched", () => {
     const before = snapshot(home);
     expect(await errorOf(() => home.open())).toMatchObject({
       code: "storage",
-      message: expect.stringContaining(`${home.options.path} is not a database of Holdfast`),
+      message: expect.stringContaining(`${home.options.path} is not a Holdfast database`),
     });
     expect(snapshot(home)).toEqual(before);
     const path = join(home.directory, "folder");
@@ -99,7 +99,7 @@ describe("what must not be touched", () => {
     const before = snapshot(home);
     expect(await errorOf(() => home.open())).toMatchObject({
       code: "storage",
-      message: `${path} is missing, but its log ${path}-wal is there.`,
+      message: `${path} is missing, but its log ${path}-wal exists.`,
     });
     expect(snapshot(home)).toEqual(before);
     renameSync(`${path}.moved`, path);

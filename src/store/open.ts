@@ -1,4 +1,4 @@
-/** Opens the store: look without writing, connect, bring the schema up to date, load. */
+/** Opens the store: inspect without writing, connect, migrate, load. */
 import { chmodSync, existsSync, closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { makePrivateDirectory, syncDirectory } from "../base/durable-file.ts";
@@ -15,13 +15,13 @@ export interface StoreOptions {
   /** A file, or ":memory:". */
   path: string;
   backupsDirectory: string;
-  /** Null does without a reserve. */
+  /** Null for no reserve. */
   reservePath: string | null;
   now: () => number;
   log?: Logger;
-  /** Other schemas than ours, for tests. */
+  /** Other schemas, for tests. */
   migrations?: readonly string[];
-  /** Stands for a disk that fills up, for tests: pages the database may have, and what is free on its disk. */
+  /** Simulates a disk that fills up, for tests: the database's page limit, and the free space. */
   disk?: { maxPages: () => number; freeBytes: () => number };
 }
 
@@ -38,13 +38,13 @@ export function openStore(options: StoreOptions): Store {
     if (isNew) makePrivateDirectory(dirname(path));
     sqlite = new Sqlite(path, disk?.maxPages);
     if (isNew) {
-      // SQLite gives its -wal and -shm files the mode of the database. By path: another descriptor would drop locks [DB-1].
+      // SQLite gives its -wal and -shm files the database's mode. By path: another descriptor would drop locks [DB-1].
       chmodSync(path, 0o600);
       syncDirectory(dirname(path));
     }
     sqlite.configure();
     const done = migrate(sqlite, migrations, { directory: backupsDirectory, at: now() });
-    if (done.backup !== null) log.info("the database was brought up to date", { ...done });
+    if (done.backup !== null) log.info("database migrated", { ...done });
     const reserve = new Reserve(options.reservePath, disk?.freeBytes);
     return new SqliteStore({ sqlite, reserve, paths, now, log });
   } catch (error) {
@@ -75,7 +75,7 @@ function version(sqlite: Sqlite): number {
   return Number(sqlite.pragma("user_version"));
 }
 
-/** Whole or not there: written under another name, synced, then renamed. */
+/** Complete or absent: written under another name, synced, then renamed. */
 function writeBackup(sqlite: Sqlite, from: number, { directory, at }: { directory: string; at: number }): string {
   makePrivateDirectory(directory);
   const time = new Date(at).toISOString().replaceAll(/[:.]/g, "-");

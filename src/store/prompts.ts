@@ -1,4 +1,4 @@
-/** Prompts by the id their sender gave them: what makes sending one again safe. */
+/** Prompts by the id of their sender, which makes retries safe. */
 import { crypto } from "../base/digest.ts";
 import { HoldfastError } from "../contract/error.ts";
 import type { Attachment } from "../contract/event.ts";
@@ -7,7 +7,7 @@ import type { PromptRow } from "../ports/store.ts";
 import { decodeEvent, isIntact, type EventRow } from "./events.ts";
 import type { Sqlite } from "./sqlite.ts";
 
-/** Where an admitted prompt stands in its session, and what its text was. */
+/** An admitted prompt's position in its session, and a digest of its text. */
 export interface Admission {
   session: SessionId;
   promptId: PromptId;
@@ -34,7 +34,7 @@ export function saveAdmission(sqlite: Sqlite, { session, promptId, seq, digest }
     .run(session, promptId, seq, digest);
 }
 
-/** The text stands in the event alone. A damaged one is never handed on to an agent. */
+/** Only the event has the text. A damaged one never reaches an agent. */
 export function readPrompt(sqlite: Sqlite, session: SessionId, promptId: PromptId): PromptRow | null {
   const admission = readAdmission(sqlite, session, promptId);
   if (admission === null) return null;
@@ -72,6 +72,6 @@ export function dropAttachments(sqlite: Sqlite, session: SessionId): void {
 interface AttachmentPlace {
   session: SessionId;
   promptId: PromptId;
-  /** Its place in the prompt, from 0. */
+  /** Its index in the prompt, from 0. */
   n: number;
 }

@@ -1,13 +1,13 @@
 /**
- * The newest commits as they were written. Followers ask for them within milliseconds: read back from the database each
- * event would be checked and parsed again, which costs more than all that was done to store it.
+ * The newest commits as they were written. Followers read them within milliseconds: reading them back would check and
+ * parse each event again, which costs more than storing it.
  */
 import type { LogEntry } from "../contract/event.ts";
 import type { SessionId } from "../contract/ids.ts";
 
-/** Two batches of what an agent wrote; one may still be told while the next one is committed. */
+/** Two batches of an agent's output; one may still be read while the next is committed. */
 const keptBytes = 8 * 1024 * 1024;
-/** Behind a burst nobody needs them any more: the memory is given back. */
+/** Memory is freed after a burst. */
 const keptMs = 1_000;
 
 interface Commit {
@@ -21,7 +21,7 @@ export class Recent {
   #timer: NodeJS.Timeout | undefined;
   #isNews = false;
 
-  /** Entries of one commit, in the order of their cursors. What does not follow on what is kept replaces it. */
+  /** Entries of one commit, in cursor order. Entries that do not continue the kept ones replace them. */
   add({ entries, bytes }: Commit): void {
     const [first] = entries;
     if (first === undefined) return;
@@ -33,7 +33,7 @@ export class Recent {
     this.#timer ??= setInterval(() => this.#tire(), keptMs).unref();
   }
 
-  /** At most so many of what follows a cursor; null when that is not wholly kept here. */
+  /** At most `limit` entries after a cursor; null if not all of them are kept here. */
   read(after: number, limit: number, session?: SessionId): LogEntry[] | null {
     const oldest = this.#commits[0]?.entries[0]?.cursor;
     if (oldest === undefined || after < oldest - 1) return null;

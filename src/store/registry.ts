@@ -1,4 +1,4 @@
-/** The small tables: projects, settings, and the numbers that session ids are made of. */
+/** The small tables: projects, settings, and the numbers of session ids. */
 import type { ProjectRow } from "../ports/store.ts";
 import type { Sqlite } from "./sqlite.ts";
 

@@ -1,15 +1,15 @@
 /**
- * A file whose only use is to be given back: when the disk is full, removing it makes room to record that a session is
- * to end [DB-5]. While it is spent, only such records are written, so that other traffic cannot eat the room.
+ * A file that only reserves space: when the disk is full, deleting it makes room to record that a session should stop
+ * [DB-5]. Until it is restored only such records are written, so other writes cannot use the space.
  */
 import { crypto } from "../base/digest.ts";
 import { rmSync, statSync, statfsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Room for some hundred kills with all that follows from them. */
+/** Space for some hundred kills with all that follows from them. */
 export const reserveBytes = 1024 * 1024;
 
-/** Made again only when this much is free, so that it is not taken and given back in turns. */
+/** Restored only when this much is free, to avoid deleting and restoring it in turns. */
 const refillFreeBytes = 8 * reserveBytes;
 
 export class Reserve {
@@ -23,7 +23,7 @@ export class Reserve {
     if (path !== null && !isWhole(path)) this.#spent = !make(path);
   }
 
-  /** Whether ordinary writes may go on; takes the room again where there is enough of it. */
+  /** Whether ordinary writes may proceed; restores the reserve if there is enough space. */
   ready(): boolean {
     if (!this.#spent || this.#path === null) return true;
     if (this.#freeBytes() < refillFreeBytes) return false;
@@ -42,7 +42,7 @@ function isWhole(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.size === reserveBytes;
 }
 
-/** Real bytes that cannot be compressed: a file system that stores holes or packs zeros would reserve nothing. */
+/** Random bytes: a file system that stores holes or compresses zeros would reserve nothing. */
 function make(path: string): boolean {
   try {
     writeFileSync(path, crypto().randomBytes(reserveBytes), { mode: 0o600, flush: true });
@@ -51,7 +51,7 @@ function make(path: string): boolean {
     try {
       rmSync(path, { force: true });
     } catch {
-      // A disk that takes nothing gives nothing back either.
+      // Nothing to free on a disk that accepts no writes.
     }
     return false;
   }

@@ -1,4 +1,4 @@
-/** Session rows: the projection of each session's events, and the tombstone that stays when it is deleted. */
+/** Session rows: the projection of each session's events, and the tombstone of a deleted one. */
 import { crc32 } from "node:zlib";
 import type { SessionId } from "../contract/ids.ts";
 import { reduce } from "../model/reduce.ts";
@@ -20,9 +20,9 @@ export interface LoadedSessions {
   /** In the order of creation. */
   states: Map<SessionId, SessionState>;
   used: Set<string>;
-  /** Projections that were damaged and folded anew from their events. */
+  /** Damaged projections that were rebuilt from their events. */
   rebuilt: SessionId[];
-  /** Neither projection nor events can be believed: shown by verify(), and nothing is done about such a session. */
+  /** Both projection and events are damaged: verify() reports it, and the session is left alone. */
   damaged: Set<string>;
 }
 
@@ -57,10 +57,10 @@ export function saveSession(sqlite: Sqlite, state: SessionState): void {
     .run(state.id, state.project, state.intent.want === "deleted" ? 1 : 0, text, checksum(state.id, text));
 }
 
-/** A long history is removed in pieces, so that no single commit holds the daemon up. */
+/** A long history is removed in pieces, so no single commit blocks the daemon. */
 const purgedRowsPerCommit = 5000;
 
-/** Says whether that was the last of it; the tombstone itself stays. */
+/** Returns whether that was the last piece; the tombstone stays. */
 export function purgeSession(sqlite: Sqlite, id: SessionId): boolean {
   const { changes } = sqlite
     .statement("DELETE FROM events WHERE cursor IN (SELECT cursor FROM events WHERE session = ? ORDER BY seq LIMIT ?)")
@@ -74,7 +74,7 @@ export function purgeSession(sqlite: Sqlite, id: SessionId): boolean {
   return true;
 }
 
-/** What verify() says of the session rows. */
+/** Problems of the session rows, for verify(). */
 export function findSessionProblems(sqlite: Sqlite): string[] {
   const problems: string[] = [];
   const rows = sqlite.statement("SELECT id, deleted, state, crc FROM sessions").all() as unknown as SessionRow[];
@@ -107,11 +107,11 @@ function isIntactState(row: SessionRow): boolean {
 }
 
 function checksum(id: string, state: string): number {
-  // In two steps: joining the texts costs as much as the sum.
+  // In two steps: joining the texts costs as much as the checksum.
   return crc32(state, crc32(`${id} `));
 }
 
-/** With the fields that states stored by an earlier version do not have. */
+/** Adds fields that states of an earlier version lack. */
 function decodeState(text: string): SessionState {
   const state = JSON.parse(text) as SessionState;
   state.permissions ??= [];
@@ -120,7 +120,7 @@ function decodeState(text: string): SessionState {
   return state;
 }
 
-/** Null when an event is damaged too: a lost `killed` must never read as `running`. */
+/** Null if an event is damaged too: a lost `killed` must never read as `running`. */
 function foldEvents(sqlite: Sqlite, id: SessionId): SessionState | null {
   const rows = sqlite
     .statement("SELECT session, seq, at, type, body, crc FROM events WHERE session = ? ORDER BY seq")

@@ -21,7 +21,7 @@ it.runIf(canMount)(
       reserveWhileFull: false,
       reserveAfterwards: true,
       problems: [],
-      readOnly: "The database /holdfast.db cannot be written: it, or its disk, is read-only.",
+      readOnly: "Cannot write the database /holdfast.db: it, or its disk, is read-only.",
     });
   },
 );

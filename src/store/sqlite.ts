@@ -1,14 +1,14 @@
-/** One connection: its settings, its statements (prepared when first used) and its transactions. */
+/** One connection: its settings, prepared statements and transactions. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { HoldfastError } from "../contract/error.ts";
 
-/** Older ones can corrupt a WAL database when two connections write [DB-2]. */
+/** Older versions can corrupt a WAL database when two connections write [DB-2]. */
 const oldestSqlite = "3.51.3";
 
-/** Somebody who reads with the sqlite3 tool may hold the file for a moment; without this SQLite gives up at once. */
+/** The sqlite3 tool may lock the file for a moment; without this SQLite gives up immediately. */
 const busyTimeoutMs = 5000;
 
-/** After a burst (a prompt may be 32 MiB) the log is cut back to this. */
+/** After a burst (a prompt may be 32 MiB) the log is truncated to this. */
 const keptWalBytes = 16 * 1024 * 1024;
 const cacheKib = 16 * 1024;
 
@@ -17,7 +17,7 @@ export class Sqlite {
   readonly #statements = new Map<string, StatementSync>();
   readonly #maxPages: (() => number) | undefined;
 
-  /** `maxPages` stands for a disk that fills up: asked before each transaction, for tests. */
+  /** `maxPages` simulates a disk that fills up, for tests: called before each transaction. */
   constructor(path: string | URL, maxPages?: () => number, readOnly = false) {
     this.#maxPages = maxPages;
     this.#db = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true, readOnly });
@@ -31,7 +31,7 @@ export class Sqlite {
       PRAGMA cache_size = -${cacheKib};
       PRAGMA temp_store = MEMORY;
     `);
-    // On a read-only disk everything up to here works: better refused at the start than at the first kill.
+    // On a read-only disk everything so far succeeds: fail at the start rather than at the first kill.
     this.transaction(() => {});
   }
 
@@ -53,7 +53,7 @@ export class Sqlite {
     return row === undefined ? undefined : Object.values(row)[0];
   }
 
-  /** All of it, or nothing and an exception. */
+  /** All or nothing: an exception rolls back. */
   transaction(write: () => void): void {
     if (this.#maxPages !== undefined) this.exec(`PRAGMA max_page_count = ${this.#maxPages()}`);
     this.statement("BEGIN IMMEDIATE").run();
@@ -61,7 +61,7 @@ export class Sqlite {
       write();
       this.statement("COMMIT").run();
     } catch (error) {
-      // A full disk and some I/O errors have rolled it back already.
+      // A full disk and some I/O errors have already rolled back.
       if (this.#db.isTransaction) this.statement("ROLLBACK").run();
       throw error;
     }
@@ -76,7 +76,7 @@ export class Sqlite {
 export function requireSqliteVersion(version = process.versions["sqlite"] ?? "0"): void {
   if (compare(version, oldestSqlite) >= 0) return;
   throw new HoldfastError("storage", `This Node has SQLite ${version}; Holdfast needs ${oldestSqlite} or newer.`, {
-    hint: "Older ones can damage the database. Run Holdfast with the Node that it brings along.",
+    hint: "Older versions can damage the database. Run Holdfast with its bundled Node.",
   });
 }
 

@@ -106,7 +106,7 @@ describe.each(["a file", ":memory:"] as const)("the store on %s", (where) => {
     expect(await send("hello")).toMatchObject({ seq: 4, intent: { want: "stopped" } });
     expect(await errorOf(send("other"))).toMatchObject({
       code: "conflict",
-      message: "Prompt id p was already used with other text.",
+      message: "Prompt id p was already used with a different text.",
     });
     expect(store.events(one, 4, 10)).toEqual([]);
     expect(store.prompt(one, asPromptId("p"))).toEqual({

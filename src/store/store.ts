@@ -1,4 +1,4 @@
-/** The store: committed states in memory, everything else read when asked for, all writing through the group commit. */
+/** The store: committed states in memory, everything else read on demand, all writes through the group commit. */
 import { crypto } from "../base/digest.ts";
 import { HoldfastError, messageOf } from "../contract/error.ts";
 import type { FactEvent, LogEntry, SessionCreated, StoredEvent } from "../contract/event.ts";
@@ -72,7 +72,8 @@ export class SqliteStore implements Store {
       isDiskFull: (error) => isDiskFull(error, paths),
       failure: (error) => storageError(error, paths),
     });
-    for (const id of this.#committed.rebuilt) log.warn("a damaged session state was folded anew", { session: id });
+    for (const id of this.#committed.rebuilt)
+      log.warn("rebuilt a damaged session state from its events", { session: id });
     for (const id of this.#committed.damaged) log.error("a session's record is damaged", { session: id });
   }
 
@@ -172,7 +173,7 @@ export class SqliteStore implements Store {
   }
 
   onCommit(listener: () => void): () => void {
-    // A wrapper of its own, so that the same function may listen twice and stop once.
+    // Wrapped, so the same function may listen twice and stop once.
     const own = (): void => listener();
     this.#listeners.add(own);
     return () => void this.#listeners.delete(own);
@@ -234,7 +235,7 @@ export class SqliteStore implements Store {
     const value = String(this.#now());
     await this.putSetting(probeSetting, value);
     if (this.getSetting(probeSetting) !== null) return;
-    throw new HoldfastError("storage", `What was written to ${this.#paths.path} cannot be read back.`);
+    throw new HoldfastError("storage", `Data written to ${this.#paths.path} cannot be read back.`);
   }
 
   verify(): string[] {
@@ -261,13 +262,13 @@ export class SqliteStore implements Store {
     if (draft.changesProjects) this.#projects = undefined;
     if (!draft.hasEvents) return;
     this.#cursor = draft.cursor;
-    // Only for those who follow.
+    // Only while anything follows.
     if (this.#listeners.size > 0) this.#recent.add(draft.written());
     for (const listener of this.#listeners) {
       try {
         listener();
       } catch (error) {
-        this.#log.error("a follower of the store failed", { error: messageOf(error) });
+        this.#log.error("store listener failed", { error: messageOf(error) });
       }
     }
   }

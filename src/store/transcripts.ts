@@ -1,4 +1,6 @@
-/** Ready transcripts: one row for the fold's own state, one for each item. What is damaged or of another format is not there. */
+/**
+ * Saved transcripts: one row for the reducer's state, one per item. Damaged rows and other formats count as missing.
+ */
 import { crc32 } from "node:zlib";
 import type { SessionId } from "../contract/ids.ts";
 import type { ItemRow, TranscriptAdvance, TranscriptRow } from "../ports/store.ts";
@@ -11,20 +13,20 @@ export function readTranscript(sqlite: Sqlite, session: SessionId, format: numbe
   return row["crc"] === checksum(session, seq, saved) ? { seq, saved } : null;
 }
 
-/** The newest before that one, newest first; null when one of them is damaged. */
+/** The newest before that one, newest first; null if one of them is damaged. */
 export function readItems(sqlite: Sqlite, session: SessionId, before: number, limit: number): ItemRow[] | null {
   const sql = "SELECT seq, body, crc FROM transcript_items WHERE session = ? AND seq < ? ORDER BY seq DESC LIMIT ?";
   return intact(session, sqlite.statement(sql).all(session, before, limit));
 }
 
-/** Null when one of them is missing or damaged. */
+/** Null if one of them is missing or damaged. */
 export function readItemsAt(sqlite: Sqlite, session: SessionId, seqs: readonly number[]): ItemRow[] | null {
   const statement = sqlite.statement("SELECT seq, body, crc FROM transcript_items WHERE session = ? AND seq = ?");
   const rows = seqs.map((seq) => statement.get(session, seq)).filter((row) => row !== undefined);
   return rows.length < seqs.length ? null : intact(session, rows);
 }
 
-/** Writes nothing when somebody else was quicker. */
+/** Writes nothing if another write came first. */
 export function saveTranscript(sqlite: Sqlite, session: SessionId, advance: TranscriptAdvance): void {
   const { from, format, seq, saved, items, removed } = advance;
   if (from === null) dropTranscript(sqlite, session);

@@ -1,12 +1,12 @@
-/** Everything that can be found wrong with the database without changing it. Reads all of it: for `doctor`, not for start. */
+/** Finds all problems of the database without changing it. Reads all of it: for `doctor`, not for a start. */
 import { isIntact, type EventRow } from "./events.ts";
 import { findSessionProblems } from "./sessions.ts";
 import type { Sqlite } from "./sqlite.ts";
 
-/** More would not help a person. */
+/** More would not help a user. */
 const maxProblems = 100;
 
-/** `ownTables`: its tables are as this version knows them. */
+/** `ownTables`: the tables have this version's schema. */
 export function verifyDatabase(sqlite: Sqlite, ownTables = true): string[] {
   const problems: string[] = [];
   for (const row of sqlite.statement(`PRAGMA integrity_check(${maxProblems})`).all()) {
@@ -14,7 +14,7 @@ export function verifyDatabase(sqlite: Sqlite, ownTables = true): string[] {
     if (text !== "ok") problems.push(`SQLite: ${text}`);
   }
   for (const row of sqlite.statement("PRAGMA foreign_key_check").iterate()) {
-    problems.push(`SQLite: a row of ${String(row["table"])} belongs to nothing.`);
+    problems.push(`SQLite: a row of ${String(row["table"])} refers to a missing row.`);
   }
   if (ownTables) problems.push(...findSessionProblems(sqlite), ...findDamagedEvents(sqlite), ...findOrphans(sqlite));
   return problems.slice(0, maxProblems);
@@ -35,5 +35,5 @@ function findOrphans(sqlite: Sqlite): string[] {
   return sqlite
     .statement("SELECT DISTINCT session FROM events WHERE session NOT IN (SELECT id FROM sessions)")
     .all()
-    .map((row) => `Events of ${String(row["session"])}, which is no session.`);
+    .map((row) => `Events of ${String(row["session"])}, which is not a session.`);
 }

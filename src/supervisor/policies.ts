@@ -13,7 +13,7 @@ import { currentStatus } from "./view.ts";
 
 type Needs = Pick<
   Services,
-  "store" | "runtimes" | "workspaces" | "contain" | "settings" | "clock" | "log" | "restore" | "heardAt"
+  "store" | "runtimes" | "workspaces" | "contain" | "settings" | "clock" | "log" | "restore" | "polledAt"
 >;
 
 /** Also how often policies are looked at. A test of an idle minute does not wait that long. */

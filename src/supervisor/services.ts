@@ -39,6 +39,6 @@ export interface Services {
   /** False after `start --no-restore`. */
   restore: boolean;
   /** When a tracker last confirmed what is on record of a session's pull requests; null before it did. */
-  heardAt: (id: SessionId) => number | null;
-  issueHeardAt: (id: SessionId) => number | null;
+  polledAt: (id: SessionId) => number | null;
+  issuePolledAt: (id: SessionId) => number | null;
 }

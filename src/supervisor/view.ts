@@ -1,11 +1,11 @@
 /** A session as clients see it: the stored state, what was last observed, and the status computed from both. */
-import { chatActivity } from "../model/status.ts";
+import { chatActivity, statusOf } from "../model/status.ts";
 import { primaryPullRequest, sortChecks } from "../model/pull-requests.ts";
-import { statusOf } from "../model/status.ts";
 import { runtimeFacts } from "./observe.ts";
 import type { StoredEvent } from "../contract/event.ts";
 import { notContained } from "../contract/containment.ts";
-import { statusNeedsYou, type SessionState } from "../model/session.ts";
+import { type SessionState } from "../model/session.ts";
+import { statusNeedsYou } from "../model/board.ts";
 import type { SeenIssue } from "../contract/tracker.ts";
 import { whyDefaults } from "../contract/trust.ts";
 import type { EventJson } from "../contract/stream.ts";
@@ -55,7 +55,7 @@ function lastLine(
 }
 
 /** What a status is computed from. */
-export type StatusServices = Pick<Services, "workspaces" | "settings" | "clock" | "restore" | "heardAt">;
+export type StatusServices = Pick<Services, "workspaces" | "settings" | "clock" | "restore" | "polledAt">;
 /** What a session's JSON is made from. */
 export type ViewServices = StatusServices & Pick<Services, "store" | "runtimes">;
 
@@ -141,8 +141,8 @@ function noticeOf(services: Pick<Services, "settings">, session: SessionState): 
 }
 
 /** The one that counts first. */
-function pullRequestsJson(services: Pick<Services, "heardAt">, session: SessionState): PullRequestJson[] {
-  const heardAt = services.heardAt(session.id);
+function pullRequestsJson(services: Pick<Services, "polledAt">, session: SessionState): PullRequestJson[] {
+  const polledAt = services.polledAt(session.id);
   const primary = primaryPullRequest(session.pullRequests);
   const shown = (session.pullRequests ?? []).filter(({ lost }) => lost === null);
   return [...shown.filter((one) => one === primary), ...shown.filter((one) => one !== primary)].map(
@@ -166,7 +166,7 @@ function pullRequestsJson(services: Pick<Services, "heardAt">, session: SessionS
         conflict: facts.conflict,
         mergeable: facts.mergeable,
         claimed,
-        seenAt: iso(Math.max(seenAt, heardAt ?? 0)),
+        seenAt: iso(Math.max(seenAt, polledAt ?? 0)),
       };
     },
   );
@@ -205,7 +205,7 @@ export function currentStatus(
       workspaceThere: there === "unknown" ? undefined : there,
       restoreLost: services.restore && (settings?.restoreOnBoot ?? true),
       missingProgram: loop.missingProgram(session.id),
-      trackerHeardAt: services.heardAt(session.id),
+      trackerHeardAt: services.polledAt(session.id),
     },
   );
 }

@@ -13,7 +13,7 @@ const triesBeforeAnswer = 3;
 
 /** Until the agent runs or has failed since it was asked for, with the reason. */
 export async function waitUntilUp(
-  services: Pick<Services, "store" | "runtimes" | "workspaces" | "settings" | "clock" | "restore" | "heardAt">,
+  services: Pick<Services, "store" | "runtimes" | "workspaces" | "settings" | "clock" | "restore" | "polledAt">,
   loop: Loop,
   asked: SessionState,
   signal: AbortSignal,

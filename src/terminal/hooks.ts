@@ -84,7 +84,7 @@ export class HookReader {
       if (count === 0) break;
       this.#offset += count;
       for (const line of this.#splitter.push(buffer.subarray(0, count))) {
-        if (line.line === "whole" && !skipFirst) this.#take(line.text, Math.round(mtimeMs));
+        if (line.line === "complete" && !skipFirst) this.#take(line.text, Math.round(mtimeMs));
         skipFirst = false;
       }
     }

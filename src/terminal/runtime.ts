@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Cgroups } from "../base/cgroup.ts";
 import { keepWritten } from "../base/durable-file.ts";
-import { loadOnce } from "../base/load-once.ts";
+import { lazy } from "../base/lazy.ts";
 import { findTree } from "../base/process-tree.ts";
 import type { Agents } from "../ports/agents.ts";
 import type { Containing } from "../ports/contain.ts";
@@ -60,7 +60,7 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
   const hints = new Hints(tmux);
   // Only whoever looks at a terminal in a browser needs it.
   let views: Views | null = null;
-  const openViews = loadOnce(async () => (views = new (await import("./view.ts")).Views(tmux)));
+  const openViews = lazy(async () => (views = new (await import("./view.ts")).Views(tmux)));
   const starterPath = join(options.configDirectory, "starter.sh");
   // Written out once, so that nothing depends on where we are installed while agents start.
   keepWritten(starterPath, starterText, 0o700);

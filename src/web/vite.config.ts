@@ -1,4 +1,4 @@
-/** The dashboard's bundle. `scripts/build.ts` says where it goes. */
+/** The dashboard's bundle. `scripts/build.ts` sets its output folder. */
 import { join } from "node:path";
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";

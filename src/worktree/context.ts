@@ -1,9 +1,9 @@
-/** What every part of the workspace shares. */
+/** What all parts of the room share. */
 import type { Logger } from "../ports/api.ts";
 import type { PreflightCache } from "./create/start.ts";
 import type { Serial } from "../base/async.ts";
 
-/** Long enough to notice after a holiday that something is missing. */
+/** Long enough to notice a loss after a vacation. */
 export const trashDays = 14;
 
 export interface Context {
@@ -12,13 +12,13 @@ export interface Context {
   now: () => number;
   log: Pick<Logger, "info" | "warn">;
   serial: Serial;
-  /** Spare worktrees that are being prepared or claimed at this moment. */
+  /** Spare worktrees being prepared or claimed right now. */
   busySpares: Set<string>;
   preflights: PreflightCache;
-  /** Trash entries that are being made at this moment. */
+  /** Trash entries being created right now. */
   busyEntries: Set<string>;
-  /** What was found wrong with a worktree's directory of git since this daemon began, by that directory. */
+  /** Problems found in worktrees' git directories since the daemon started, by directory. */
   findings: Map<string, string>;
-  /** The repository of the session whose worktree this is, as the daemon knows it; null when it has none at this path. */
+  /** The repository of the session at this worktree path; null if missing. */
   repositoryOf: (path: string) => string | null;
 }

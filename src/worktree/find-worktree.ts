@@ -1,4 +1,4 @@
-/** Finds the worktree at a path by our own record of it, and says when what is there contradicts that record. */
+/** Finds the worktree at a path by our own record, and reports what contradicts that record. */
 import { existsSync, lstatSync, realpathSync, unlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { HoldfastError } from "../contract/error.ts";
@@ -9,13 +9,13 @@ import { writeFor } from "./git/registration.ts";
 import { findRepository, readRegistrations, samePath, type Repository } from "./git/repository.ts";
 import { readRecord, type TrashRecord } from "./trash/records.ts";
 
-/** Null where neither a record nor the repository's own list knows the path. */
+/** Null if neither a record nor the repository's own list contains the path. */
 export function findWorktree(context: Context, path: string): Worktree | null {
   const worktree = recorded(context, path);
   if (worktree === null) return null;
   const repaired = repairRegistration(worktree);
   if (repaired !== null) {
-    context.log.warn("git's files about a worktree were changed by somebody", { path, what: repaired });
+    context.log.warn("another program changed git's files about a worktree", { path, what: repaired });
     context.findings.set(worktree.admin, repaired);
   }
   return worktree;
@@ -34,16 +34,16 @@ function recorded(context: Context, path: string): Worktree | null {
 }
 
 /**
- * git finds refs by `commondir`, whatever the environment says, and drops a worktree whose `gitdir` leads nowhere: both say
- * again what our record says. Returns what was wrong, as a sentence.
+ * git finds refs by `commondir`, whatever the environment, and drops a worktree with an invalid `gitdir`: makes
+ * both match our record again. Returns what was wrong, as a sentence.
  */
 function repairRegistration({ path, admin, commonDir }: Worktree): string | null {
   if (!existsSync(admin)) return null;
   for (const log of [join(admin, "logs"), join(admin, "logs/HEAD")]) {
-    // git appends to whatever it leads to.
+    // git would append to the link's target.
     if (lstatSync(log, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue;
     unlinkSync(log);
-    return `${log} was a link, and was removed.`;
+    return `${log} was a symbolic link and was removed.`;
   }
   const common = readLine(join(admin, "commondir"));
   if (common === null || !samePath(resolve(admin, common), commonDir)) {
@@ -51,13 +51,13 @@ function repairRegistration({ path, admin, commonDir }: Worktree): string | null
     return `${admin}/commondir named ${JSON.stringify(common)} instead of ${commonDir}, and was repaired.`;
   }
   const back = readLine(join(admin, "gitdir"));
-  // A person may have moved the worktree: then it is not at this path.
+  // A user may have moved the worktree away.
   if (!existsSync(path) || (back !== null && samePath(resolve(admin, back), join(path, ".git")))) return null;
   writeFor(join(admin, "gitdir"), `${join(realpathSync(path), ".git")}\n`);
   return `${admin}/gitdir named ${JSON.stringify(back)} instead of ${path}/.git, and was repaired.`;
 }
 
-/** As `findWorktree`, where there must be one that git can work in. */
+/** Like `findWorktree`, but throws unless git can work in it. */
 export function worktreeAt(context: Context, path: string): Worktree {
   const worktree = findWorktree(context, path);
   if (worktree !== null && existsSync(join(worktree.admin, "HEAD"))) return worktree;
@@ -65,8 +65,8 @@ export function worktreeAt(context: Context, path: string): Worktree {
 }
 
 /**
- * For a worktree that an earlier build made: the repository's own list names it. What `.git` in the worktree says plays no
- * part in it.
+ * For a worktree created by an earlier build: the repository's own list names it. The worktree's `.git` is not
+ * consulted.
  */
 export function deriveWorktree(context: Context, root: string, path: string): Worktree | null {
   const repository = findRepository(root);
@@ -77,12 +77,12 @@ export function deriveWorktree(context: Context, root: string, path: string): Wo
   return worktree;
 }
 
-/** git's directory for the worktree that the repository's own list has at a path. */
+/** The git directory of the worktree registered at a path. */
 export function registeredAt({ commonDir }: Repository, path: string): string | null {
   return readRegistrations(commonDir).find((one) => samePath(one.path, path))?.admin ?? null;
 }
 
-/** Null for an entry without one, and for one whose directory of git is not its repository's: earlier builds believed `.git`. */
+/** Null without one, or if it does not belong to the repository: earlier builds trusted `.git`. */
 export function worktreeInTrash(record: TrashRecord, tree: string): Worktree | null {
   const { admin, commonDir, session, objects = null } = record;
   if (admin === null || commonDir === null || !isAdminOf(commonDir, admin)) return null;
@@ -91,11 +91,11 @@ export function worktreeInTrash(record: TrashRecord, tree: string): Worktree | n
   return { path: tree, admin, commonDir, session, objects };
 }
 
-/** What at the worktree contradicts, or contradicted, our record, as a sentence; null when all is as we made it. */
+/** What contradicts, or contradicted, our record, as a sentence; null if nothing does. */
 export function contradiction({ findings }: Pick<Context, "findings">, { path, admin }: Worktree): string | null {
   const pointer = lstatSync(join(path, ".git"), { throwIfNoEntry: false });
   if (pointer === undefined) return `${path}/.git is gone.`;
-  if (!pointer.isFile()) return `${path}/.git is not the file that git wrote there.`;
+  if (!pointer.isFile()) return `${path}/.git is not the file that git wrote.`;
   const named = gitDirOf(path);
   if (named !== null && samePath(named, admin)) return findings.get(admin) ?? null;
   return `${path}/.git names ${named === null ? "no repository" : JSON.stringify(named)} instead of ${admin}.`;

@@ -1,7 +1,6 @@
 /**
- * Our own record of each worktree: which directory of git belongs to it. Written when the worktree is made, kept beside
- * the worktrees and never inside one. A session's agent can rewrite `.git` in its worktree, so nothing here or elsewhere
- * finds a repository by reading that.
+ * Our own record of each worktree and its git directory, written when the worktree is created and stored outside it. A
+ * session's agent can rewrite `.git` in its worktree, so nothing finds a repository by reading that.
  */
 import { mkdirSync, rmSync, existsSync, statSync, renameSync, writeFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
@@ -14,7 +13,7 @@ type Marker = { is: "spare"; commit: string } | { is: "ready"; session: string; 
 
 const file = (admin: string): string => join(admin, "holdfast.json");
 
-/** Not flushed to disk: losing it only means that finished steps are looked at again. */
+/** Not flushed: after a loss, finished steps are only checked again. */
 export function writeMarker(admin: string, marker: Marker): void {
   const temporary = `${file(admin)}.tmp`;
   writeFileSync(temporary, JSON.stringify(marker), { mode: 0o600 });
@@ -33,7 +32,7 @@ export function readMarker(admin: string): Marker | null {
   return value?.is === "spare" || value?.is === "ready" ? (value as Marker) : null;
 }
 
-/** git writes the index last: as long as there is none, the checkout was never finished and nobody worked in it. */
+/** git writes the index last: without one, the checkout never finished and the worktree was never used. */
 export function isCheckedOut(admin: string): boolean {
   return existsSync(join(admin, "index"));
 }
@@ -44,9 +43,9 @@ export interface Worktree {
   /** git's own directory for it: `<commonDir>/worktrees/<name>`. */
   admin: string;
   commonDir: string;
-  /** The session it was made for; null where that was not recorded. */
+  /** The session it was created for; null if not recorded. */
   session: string | null;
-  /** A directory of objects that only this session writes to, read by every call about its worktree; null for none. */
+  /** The session's own object directory, read by every call about its worktree. */
   objects: string | null;
 }
 
@@ -54,7 +53,7 @@ interface Stored extends Worktree {
   version: 1;
 }
 
-/** Records that were read or written by this process, which alone writes them. */
+/** Records that this process, their only writer, has read or written. */
 const known = new Map<string, Worktree>();
 
 export function writeWorktree(worktrees: string, worktree: Worktree): void {
@@ -69,7 +68,7 @@ export function writeWorktree(worktrees: string, worktree: Worktree): void {
   known.set(file, { path, admin, commonDir, session, objects });
 }
 
-/** Null when there is no record, or one that this build does not understand. */
+/** Null if there is no record that this build understands. */
 export function readWorktree(worktrees: string, path: string): Worktree | null {
   const file = fileOf(worktrees, path);
   const remembered = known.get(file);
@@ -111,7 +110,7 @@ function fileOf(worktrees: string, path: string): string {
 }
 
 export function exists(path: string): boolean | "unknown" {
-  // The usual answer without the cost of a stat: only a directory has this name in it.
+  // Cheaper than a stat: only a directory contains this name.
   if (existsSync(`${path}/.`)) return true;
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

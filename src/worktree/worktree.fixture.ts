@@ -170,7 +170,7 @@ export function dieAt(world: World, point: string, verb: ChildRequest["verb"], p
   mkdirSync(points, { recursive: true });
   writeFileSync(join(points, `${point}.kill`), "");
   const request: ChildRequest = { verb, worktrees: world.worktrees, trash: world.trash, plan, ...(id ? { id } : {}) };
-  const child = spawnSync(process.execPath, [fileURLToPath(new URL("test-child.ts", import.meta.url))], {
+  const child = spawnSync(process.execPath, [fileURLToPath(new URL("child.fixture.ts", import.meta.url))], {
     input: JSON.stringify(request),
     env: { ...process.env, ...testEnvironment, HOLDFAST_TEST_POINTS: points },
     encoding: "utf8",

@@ -1,4 +1,4 @@
-/** Worktrees for the daemon: implements the port by the parts beside it, one call at a time for each path. */
+/** Worktrees for the daemon: implements the port, one call at a time per path. */
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "../ports/api.ts";
@@ -33,10 +33,10 @@ import { undoCreate } from "./create/undo.ts";
 
 export interface WorktreesOptions {
   worktreesDirectory: string;
-  /** On the file system of the worktrees: a worktree goes there by rename or not at all. */
+  /** On the file system of the worktrees: a worktree is moved there by rename or not at all. */
   trashDirectory: string;
   now: () => number;
-  /** The repository of the session that has its worktree at this path: for one of an earlier build, which has no record. */
+  /** The repository of the session at this path, for worktrees of earlier builds, which have no record. */
   repositoryOf?: (path: string) => string | null;
   log?: Pick<Logger, "info" | "warn">;
 }
@@ -60,7 +60,7 @@ export function openWorktrees(options: WorktreesOptions): Worktrees {
   dropScratch(context);
   const { serial } = context;
   const at = (path: string): Worktree => worktreeAt(context, path);
-  /** Trash entries are worked on under the path they belong to, like everything else at that path. */
+  /** Trash entries share the lock of the path they came from. */
   const pathOf = (id: string): string => readRecord(join(context.trash, id))?.path ?? id;
 
   return {
@@ -84,7 +84,7 @@ export function openWorktrees(options: WorktreesOptions): Worktrees {
     isOwnCommit: async (path, commit, base) =>
       await (await import("./changes/merge-check.ts")).isOwnCommit(at(path), commit, base),
     trashDays,
-    // Only the dashboard asks for these: they load with the first question.
+    // Only the dashboard needs these: loaded on first use.
     changes: async (path, against) =>
       await (await import("./changes/changes.ts")).readChanges(context, at(path), against),
     patch: async (path, against, file) =>
@@ -115,12 +115,12 @@ async function listTrash(context: Context): ReturnType<Worktrees["listTrash"]> {
   await Promise.all(
     kept.map(async (record) => {
       try {
-        // A crash right behind the rename: nobody may ever ask for this one again, and its branch is still held.
+        // After a crash right after the rename the branch would stay blocked.
         await context.serial.run(record.path, async () => {
           if (hasTree(context.trash, record.id)) await settle(context, record);
         });
       } catch (error) {
-        context.log.warn("trash entry could not be settled", { id: record.id, error: messageOf(error) });
+        context.log.warn("cannot finish moving a worktree to the trash", { id: record.id, error: messageOf(error) });
       }
     }),
   );
@@ -131,11 +131,11 @@ async function undoQuietly(context: Context, plan: Parameters<Worktrees["undo"]>
   try {
     await undoCreate(context, plan);
   } catch (error) {
-    context.log.warn("a failed worktree could not be undone", { path: plan.path, error: messageOf(error) });
+    context.log.warn("cannot undo a failed worktree", { path: plan.path, error: messageOf(error) });
   }
 }
 
-/** Temporary files of a daemon that died in the middle; no other daemon uses this home. */
+/** Temporary files of a crashed daemon; no other daemon uses this home. */
 function dropScratch({ trash, busyEntries }: Context): void {
   if (!existsSync(trash)) return;
   for (const name of readdirSync(trash)) {

@@ -15,7 +15,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 
 export const root = join(import.meta.dirname, "../..");
-export const demoAgent = join(root, "src/agents/demo/acp/main.ts");
+export const demoAgent = join(root, "src/agents/demo/acp.ts");
 
 type Permit = (asked: RequestPermissionRequest) => Promise<RequestPermissionOutcome>;
 

@@ -13,8 +13,8 @@ test("[WEB-R1] a chat with claude: begun from the form, seen while it streams, i
   tab.context.setDefaultTimeout(patienceMs);
   await page.getByRole("link", { name: "Start a session" }).click();
   const script = "say: first **words**\ngate: seen\nsay: now asking\ntool: bash touch made\nsay: all done";
-  await page.getByLabel("What shall it do?").fill(script);
-  await page.getByLabel("Agent").selectOption("claude");
+  await page.getByLabel("What should the agent do?").fill(script);
+  await page.getByLabel("Agent", { exact: true }).selectOption("claude");
   await page.getByLabel("Kind").selectOption("chat");
   await page.getByRole("button", { name: "Start session" }).click();
   await page.waitForURL("**/s/ma-1");
@@ -29,12 +29,12 @@ test("[WEB-R1] a chat with claude: begun from the form, seen while it streams, i
   lane.model.openGate("seen");
   await answers.filter({ hasText: "now asking" }).waitFor();
 
-  const question = log.getByRole("article", { name: /^Question: .*touch made/ });
+  const question = log.getByRole("article", { name: /^Permission request: .*touch made/ });
   const made = join((await lane.show()).workspacePath, "made");
   await page.getByText("Waiting for your answer").waitFor();
   expect(existsSync(made)).toBe(false);
   await question.getByRole("button", { name: "Allow", exact: true }).click();
-  await question.getByText("Answered “Allow” by a person").waitFor();
+  await question.getByText("Answered “Allow” by you").waitFor();
 
   await answers.filter({ hasText: "all done" }).waitFor();
   await log.getByText(/^Done/).waitFor();

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until } from "../harness/until.ts";
 import { ChatLane, patienceMs } from "./chat-lane.ts";
+import { builtInAgents } from "../../src/agents/registry.ts";
 import { realAgents } from "./agents/agents.ts";
 
 /** A service of this machine that is not listed: the lane's stand-in for a database, or for Holdfast. */
@@ -67,13 +68,8 @@ describe.each(realAgents("network"))("%s, with an allow list", (name) => {
     );
     expect((await lane.seen(promptId)).text).toContain("finished");
     const policy = readFileSync(join(lane.home.home, "network", lane.id, "policy.json"), "utf8");
-    const presets = {
-      claude: "api.anthropic.com",
-      codex: "api.openai.com",
-      gemini: "oauth2.googleapis.com",
-      opencode: "models.dev",
-    };
-    expect((JSON.parse(policy) as { allow: string[] }).allow).toEqual(expect.arrayContaining([presets[name], seen]));
+    const hosts = builtInAgents.find(({ id }) => id === name)?.hosts ?? [];
+    expect((JSON.parse(policy) as { allow: string[] }).allow).toEqual(expect.arrayContaining([...hosts, seen]));
     const answers = readFileSync(join(lane.workspace, "answers"), "utf8");
     expect(answers).not.toContain("foreign service");
     expect(answers).toMatch(/Failed to connect[^]*Blocked by Holdfast[^]*403/);

@@ -226,7 +226,7 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
   #register(program: string, agent: Partial<ChatAgent>): string {
     this.#sessions += 1;
     const id = `agent-${this.#sessions}`;
-    const path = program === "demo" ? "src/agents/demo/acp/main.ts" : `test/acp-agents/${program}.ts`;
+    const path = program === "demo" ? "src/agents/demo/acp.ts" : `test/acp-agents/${program}.ts`;
     const { env = {}, ...more } = agent;
     const chat: ChatAgent = {
       command: [process.execPath, join(root, path)],

@@ -37,7 +37,7 @@ test("[WEB-3, WEB-8, WEB-26] the board: columns by need, live; a question is ans
   await page.emulateMedia({ colorScheme: "dark" });
   await expectAccessible(page);
 
-  const question = page.getByRole("group", { name: `Question of ${asking}` });
+  const question = page.getByRole("group", { name: `Permission request from ${asking}` });
   const words = question.getByText(asked);
   await words.press("End");
   await until("the end of the question", () =>
@@ -83,11 +83,11 @@ test("[WEB-4, WEB-6, WEB-7, WEB-12] filter, search, order, keyboard and command 
         .then((all) => Promise.all(all.map((one) => one.getAttribute("aria-label"))))
     ).map((label) => label!.split(" ")[0]!);
 
-  await page.getByLabel("Order", { exact: true }).selectOption("Name");
+  await page.getByLabel("Sort by", { exact: true }).selectOption("Name");
   await until("the order by name", async () => (await shown()).join() === [ids[0], ids[1], ids[2]].join());
-  await page.getByLabel("Order", { exact: true }).selectOption("Newest");
+  await page.getByLabel("Sort by", { exact: true }).selectOption("Newest");
   await until("the newest first", async () => (await shown()).join() === ids.toReversed().join());
-  await page.getByLabel("Order", { exact: true }).selectOption("Name");
+  await page.getByLabel("Sort by", { exact: true }).selectOption("Name");
 
   await page.getByLabel("Project", { exact: true }).selectOption("other-app");
   await until("one project", async () => (await shown()).join() === ids[2]);
@@ -173,12 +173,12 @@ test("[WEB-16] two tabs: a question that is answered in one is gone in the other
   await using tab = await openDashboard(home);
   const other = await tab.context.newPage();
   await other.goto(tab.page.url());
-  await other.getByRole("group", { name: `Question of ${id}` }).waitFor();
+  await other.getByRole("group", { name: `Permission request from ${id}` }).waitFor();
   await tab.page
-    .getByRole("group", { name: `Question of ${id}` })
+    .getByRole("group", { name: `Permission request from ${id}` })
     .getByRole("button", { name: "Reject" })
     .click();
-  await other.getByRole("group", { name: `Question of ${id}` }).waitFor({ state: "hidden" });
+  await other.getByRole("group", { name: `Permission request from ${id}` }).waitFor({ state: "hidden" });
   await column(other, "Idle").getByRole("article", { name: id }).waitFor();
   const next = await home.chat();
   await card(other, next).waitFor();

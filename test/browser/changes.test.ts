@@ -49,9 +49,9 @@ test("[WEB-90] the changes view shows committed, staged, unstaged and untracked 
   await page.getByRole("searchbox", { name: "Filter files" }).fill("kept");
   await until("one file", async () => (await files.getByRole("listitem").count()) === 1);
   await page.getByRole("searchbox", { name: "Filter files" }).fill("");
-  await page.getByRole("combobox", { name: "Kind of change" }).selectOption("untracked");
+  await page.getByRole("combobox", { name: "Change type" }).selectOption("untracked");
   await until("the untracked ones", async () => (await files.getByRole("listitem").count()) === 2);
-  await page.getByRole("combobox", { name: "Kind of change" }).selectOption("");
+  await page.getByRole("combobox", { name: "Change type" }).selectOption("");
   await page.getByRole("button", { name: "Split" }).click();
   await page.emulateMedia({ colorScheme: "dark" });
   await page.getByText("export const two = 22;").waitFor();
@@ -76,19 +76,19 @@ test("[WEB-92] comments on lines survive a reload, can be changed, and reach the
   await dialog.getByText("This line is not in the diff.").waitFor();
   await dialog.getByLabel("Line", { exact: true }).fill("2");
   await dialog.getByLabel("Comment", { exact: true }).fill("Why twenty-two?");
-  await dialog.getByRole("button", { name: "Keep the comment" }).click();
+  await dialog.getByRole("button", { name: "Save comment" }).click();
   await page.getByRole("button", { name: "Comment on staged.ts" }).click();
   await dialog.getByLabel("Comment", { exact: true }).fill("Remove this");
-  await dialog.getByRole("button", { name: "Keep the comment" }).click();
+  await dialog.getByRole("button", { name: "Save comment" }).click();
   await page.getByRole("button", { name: "2 comments" }).click();
   await expectAccessible(page);
 
   await page.reload();
   await page.getByRole("button", { name: "2 comments" }).click();
   const bar = page.getByRole("region", { name: "Comments" });
-  await bar.getByRole("button", { name: "Edit the comment on staged.ts:1" }).click();
+  await bar.getByRole("button", { name: "Edit comment on staged.ts:1" }).click();
   await bar.getByRole("textbox", { name: "Comment on staged.ts:1" }).fill("say: reviewed");
-  await bar.getByRole("button", { name: "Keep the comment" }).click();
+  await bar.getByRole("button", { name: "Save comment" }).click();
   await page.getByRole("button", { name: "Send to agent" }).click();
   await home.says(id, "reviewed");
   const [prompt] = await home.ofType(id, "prompt.admitted");
@@ -112,7 +112,7 @@ test("[WEB-93] a press on a line's number opens a comment there, on a phone as w
   await page.getByText("export const committed = 1;").waitFor();
   await page.locator('[data-column-number="1"]').first().tap();
   await page.getByRole("textbox", { name: "Comment on committed.ts:1" }).fill("From a phone");
-  await page.getByRole("button", { name: "Keep the comment" }).tap();
+  await page.getByRole("button", { name: "Save comment" }).tap();
   await page.getByText("From a phone").waitFor();
   await until("one comment", async () => (await page.getByRole("button", { name: "1 comment" }).count()) === 1);
   await expectNoSideways(page);

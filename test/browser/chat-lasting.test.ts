@@ -32,7 +32,7 @@ test("[WEB-52, WEB-61] a daemon killed in mid-stream loses nothing on screen: wh
   home.openGate("a");
   await write(page, "say: typed without a daemon");
   await transcript(page)
-    .getByText(/No connection; it is sent as soon as there is one/)
+    .getByText(/Offline; will be sent when reconnected/)
     .waitFor();
   expect(await paragraph(page, "before").isVisible()).toBe(true);
   await home.ok(["start", "--port", port]);
@@ -114,7 +114,7 @@ test("[WEB-58, WEB-59] a long transcript opens at its end, reads what is older w
     .waitFor();
   await field.press("Enter");
   await field.fill("words number 17x");
-  await page.getByText("nothing found").waitFor();
+  await page.getByText("no matches").waitFor();
   await field.fill("words number 133");
   await page
     .getByRole("status")
@@ -128,7 +128,7 @@ test("[WEB-58, WEB-59] a long transcript opens at its end, reads what is older w
   );
 
   const download = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Export as markdown" }).click();
+  await page.getByRole("button", { name: "Export as Markdown" }).click();
   const file = readFileSync(await (await download).path(), "utf8");
   for (const n of [0, 133, 259]) expect(file).toContain(`\nwords number ${n}\n`);
   expect((await download).suggestedFilename()).toBe(`${id}.md`);
@@ -203,13 +203,13 @@ test("[WEB-21, WEB-43] quota exceeded: a browser without room shows the same, re
   await write(page, "say: still works");
   await paragraph(page, "still works").waitFor();
 
-  const banner = page.getByText("This browser has no room left to keep things.");
+  const banner = page.getByText("This browser's storage is full.");
   await banner.waitFor();
   await expectAccessible(page);
   await page.evaluate(() => {
     for (const key of Object.keys(localStorage)) if (key.startsWith("filler:")) localStorage.removeItem(key);
   });
-  await page.getByRole("button", { name: "Make room" }).click();
+  await page.getByRole("button", { name: "Free up space" }).click();
   await banner.waitFor({ state: "hidden" });
   await composer(page).fill("kept again");
   await until("the draft", async () => (await keys(page)).includes(`holdfast:draft:${id}`));
@@ -242,7 +242,7 @@ test("[WEB-45] a gap in the sequence that is not closed at once is told; then ev
   losing = true;
   await write(page, "say: in between");
   await home.ended(id, 2);
-  const told = page.getByText("Something is missing here; it is being read again from the daemon.");
+  const told = page.getByText("Some messages are missing. Loading them from the daemon.");
   await told.waitFor();
   expect(await paragraph(page, "in between").count()).toBe(0);
   losing = false;

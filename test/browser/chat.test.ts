@@ -22,7 +22,7 @@ test("[WEB-46] an answer is markdown while it streams; thinking is folded; plan,
   const id = await home.chat();
   await using tab = await openChat(home, id);
   const { page } = tab;
-  await page.getByText("Nothing was said yet.").waitFor();
+  await page.getByText("No messages yet.").waitFor();
   await write(
     page,
     "think: a secret thought\nplan: first step, second step\nedit: notes/a.txt hello\nsay: **bold** and `code`\ngate: a\nfail: out of luck",
@@ -35,7 +35,7 @@ test("[WEB-46] an answer is markdown while it streams; thinking is folded; plan,
   expect(await log.getByRole("paragraph").getByText("a secret thought").isVisible()).toBe(false);
   await log.getByText("Thought", { exact: true }).click();
   await log.getByRole("paragraph").getByText("a secret thought").waitFor();
-  await log.getByRole("figure", { name: "Changes of notes/a.txt" }).getByText("+1").waitFor();
+  await log.getByRole("figure", { name: "Changes in notes/a.txt" }).getByText("+1").waitFor();
   await page.getByRole("region", { name: "Plan" }).getByRole("button").click();
   await page.getByRole("region", { name: "Plan" }).getByText("second step").waitFor();
   home.openGate("a");
@@ -82,14 +82,14 @@ test("[WEB-48] a question is shown with the agent's own answers, in each tab, is
   const id = await home.chat("ask: may I?\nsay: went on");
   await using first = await openChat(home, id);
   await using second = await openChat(home, id, { viewport: phone });
-  const card = (page: Page) => transcript(page).getByRole("article", { name: "Question: may I?" });
+  const card = (page: Page) => transcript(page).getByRole("article", { name: "Permission request: may I?" });
   await card(first.page).getByRole("button", { name: "Always allow" }).waitFor();
   await first.page.getByText("Waiting for your answer").waitFor();
   await card(second.page).getByRole("button", { name: "Always allow" }).waitFor();
   await expectAccessible(second.page);
   await card(second.page).getByRole("button", { name: "Allow", exact: true }).tap();
   for (const { page } of [first, second]) {
-    await card(page).getByText("Answered “Allow” by a person").waitFor();
+    await card(page).getByText("Answered “Allow” by you").waitFor();
     expect(await card(page).getByRole("button").count()).toBe(0);
   }
   await transcript(first.page).getByText("went on", { exact: true }).waitFor();
@@ -133,7 +133,7 @@ test("[WEB-49, WEB-50] Enter sends and Shift-Enter breaks the line; history, dra
     await holds("look at @README.md ");
     await composer(page).fill("");
     await page.getByRole("link", { name: "Settings" }).click();
-    await page.getByRole("radio", { name: "Makes a new line" }).check();
+    await page.getByRole("radio", { name: "Inserts a new line" }).check();
     await page.goBack();
     await composer(page).pressSequentially("not sent");
     await composer(page).press("Enter");
@@ -186,7 +186,7 @@ test("[WEB-51] images are attached by button, paste and drop, can be taken off, 
   }, pixel);
   await page.getByRole("button", { name: "Remove dropped.png" }).waitFor();
   await input.setInputFiles({ name: "huge.png", mimeType: "image/png", buffer: Buffer.alloc(6_000_000) });
-  await page.getByText(/huge\.png has 6\.0 MB; an image may have/).waitFor();
+  await page.getByText(/huge\.png is too large \(6\.0 MB\)\. The limit is/).waitFor();
   await write(page, "say: seen");
   await home.says(id, `${`image: image/png, ${buffer.length} bytes\n`.repeat(3)}seen`);
   await transcript(page).getByText("pasted.png").waitFor();
@@ -195,8 +195,8 @@ test("[WEB-51] images are attached by button, paste and drop, can be taken off, 
     { name: "pasted.png" },
     { name: "dropped.png" },
   ]);
-  await transcript(page).getByRole("button", { name: "Make dropped.png large" }).click();
-  await transcript(page).getByRole("button", { name: "Make dropped.png small" }).waitFor();
+  await transcript(page).getByRole("button", { name: "Enlarge dropped.png" }).click();
+  await transcript(page).getByRole("button", { name: "Shrink dropped.png" }).waitFor();
   const picture = transcript(page).getByRole("img", { name: "dropped.png" });
   await until("the picture", () => picture.evaluate((node: HTMLImageElement) => node.naturalWidth === 1));
   await expectAccessible(page);
@@ -218,12 +218,12 @@ test("[WEB-52, WEB-53, WEB-54, WEB-55] prompts that wait can be changed, moved a
   await until("the first to be under way", () => release !== null);
   release!();
   const queue = page.getByRole("region", { name: "Queued prompts" });
-  await queue.getByText("3 prompts wait").waitFor();
+  await queue.getByText("3 queued prompts").waitFor();
   const row = (text: string) => queue.getByRole("listitem").filter({ hasText: text });
   await row("say: three").getByRole("button", { name: "Move up" }).click();
   await until("the order", async () => (await queue.getByRole("listitem").nth(1).textContent())?.includes("three"));
   await row("say: one").getByRole("button", { name: "Remove" }).click();
-  await queue.getByText("2 prompts wait").waitFor();
+  await queue.getByText("2 queued prompts").waitFor();
   await row("say: two").getByRole("button", { name: "Edit" }).click();
   await queue.getByRole("textbox", { name: "Queued prompt" }).fill("say: two, changed");
   await queue.getByRole("button", { name: "Save" }).click();
@@ -235,8 +235,8 @@ test("[WEB-52, WEB-53, WEB-54, WEB-55] prompts that wait can be changed, moved a
 
   await page.getByRole("combobox", { name: "Mode", exact: true }).selectOption("plan");
   await page.getByRole("combobox", { name: "Model" }).selectOption("demo-large");
-  await transcript(page).getByText("Mode set to plan by a person").waitFor();
-  await transcript(page).getByText("Model set to demo-large by a person").waitFor();
+  await transcript(page).getByText("Mode set to plan by you").waitFor();
+  await transcript(page).getByText("Model set to demo-large by you").waitFor();
   expect((await home.turn(id, "mode?\nmodel?")).text).toBe("mode: plan\nmodel: demo-large\n");
 });
 

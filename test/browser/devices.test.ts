@@ -217,7 +217,7 @@ test("[DEVICE-16] over plain http from another machine the page says what to do,
   const sent: string[] = [];
   tab.page.on("request", (request) => void (request.url().includes("/api/") && sent.push(request.url())));
   await tab.page.goto(await loginLink(home));
-  await tab.page.getByRole("alert").filter({ hasText: "cannot log in over plain http" }).waitFor();
+  await tab.page.getByRole("alert").filter({ hasText: "cannot log in over plain HTTP" }).waitFor();
   await tab.page.getByText(/ssh -L \d+:127\.0\.0\.1:\d+ 127\.0\.0\.1/).waitFor();
   expect(await tab.page.getByLabel("Passphrase").count()).toBe(0);
   expect(sent).toEqual([]);

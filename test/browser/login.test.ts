@@ -37,7 +37,7 @@ test("[WEB-2] a revoked or unknown device leads to the login page, and to no fur
   const { page } = tab;
   await page.getByRole("heading", { name: "No sessions yet" }).waitFor();
   await home.call("logout", "-", { body: { all: true } });
-  await page.getByRole("alert").filter({ hasText: "not valid" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "no longer valid" }).waitFor();
 
   const sockets: string[] = [];
   page.on("websocket", (socket) => sockets.push(socket.url()));
@@ -51,7 +51,7 @@ test("[WEB-2] a revoked or unknown device leads to the login page, and to no fur
     localStorage.setItem("holdfast:token", "made-up");
   });
   await page.reload();
-  await page.getByRole("alert").filter({ hasText: "logged in by an earlier version" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "Logins have changed" }).waitFor();
   expect(await page.evaluate(() => localStorage.getItem("holdfast:token"))).toBeNull();
   const before = sockets.length;
   // Longer than the first pauses between two tries would be.

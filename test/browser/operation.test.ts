@@ -130,12 +130,12 @@ test("[WEB-18, WEB-28, WEB-26] settings: projects, agents, doctor, chat agents, 
   await page.getByLabel("Dark").check();
   await expectAccessible(page);
 
-  await page.getByLabel("Path of a repository").fill("/nowhere/at/all");
+  await page.getByLabel("Repository path").fill("/nowhere/at/all");
   await page.getByRole("button", { name: "Add" }).click();
   await section("Projects")
     .getByText(/nowhere/)
     .waitFor();
-  await page.getByLabel("Path of a repository").fill(other);
+  await page.getByLabel("Repository path").fill(other);
   await page.getByRole("button", { name: "Add" }).click();
   await page.getByRole("button", { name: "Remove second-app" }).click();
   const dialog = page.getByRole("dialog", { name: "Remove second-app?" });
@@ -145,7 +145,7 @@ test("[WEB-18, WEB-28, WEB-26] settings: projects, agents, doctor, chat agents, 
 
   const before = await home.pidOf(id, "agent");
   await page.getByRole("button", { name: `Restart ${id}` }).click();
-  await page.getByText(`${id} has a fresh agent process.`).waitFor();
+  await page.getByText(`${id} restarted.`).waitFor();
   expect(await home.pidOf(id, "agent")).not.toBe(before);
 
   await page.getByRole("link", { name: "Trash" }).click();
@@ -156,15 +156,15 @@ test("[WEB-18, WEB-28, WEB-26] settings: projects, agents, doctor, chat agents, 
   await page.getByText("The trash is empty.").waitFor();
   await home.status(killed, "idle");
   await home.call("delete", killed, { body: {} });
-  await page.getByRole("button", { name: `Put back ${killed}` }).click();
+  await page.getByRole("button", { name: `Restore files of ${killed}` }).click();
   await page.getByText("The trash is empty.").waitFor();
   expect(readFileSync(join(workspacePath, "notes.md"), "utf8")).toBe("not committed\n");
 
   await home.call("kill", id, { body: {} });
-  await page.getByRole("button", { name: "Empty the trash" }).click();
+  await page.getByRole("button", { name: "Empty trash" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Keep" }).click();
-  await page.getByRole("button", { name: "Empty the trash" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Throw away for good" }).click();
+  await page.getByRole("button", { name: "Empty trash" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete permanently" }).click();
   await page.getByText("The trash is empty.").waitFor();
 });
 
@@ -174,7 +174,7 @@ test("[WEB-24] while nobody looks the browser notifies once over two tabs, and a
   const { page, context } = tab;
   await page.getByRole("button", { name: "Turn on notifications" }).click();
   await page.getByRole("button", { name: "Turn off notifications" }).waitFor();
-  expect(await page.getByLabel(/A short sound/).isChecked()).toBe(false);
+  expect(await page.getByLabel(/Play a sound/).isChecked()).toBe(false);
   await context.addInitScript(() => {
     // A headless browser has nowhere to show one, and no tab of it is ever out of sight.
     const shown: { title: string; options: NotificationOptions; click: () => void }[] = [];

@@ -51,7 +51,7 @@ test("[WEB-19, WEB-8] on a phone: one column, a bar below, nothing wider than th
   await page.getByRole("article", { name: idle }).getByRole("link").first().tap();
   await page.getByRole("link", { name: "Why did it end?" }).waitFor();
   for (const view of ["Chat", "Changes", "Events"]) {
-    await page.getByRole("navigation", { name: "Views of the session" }).getByRole("link", { name: view }).tap();
+    await page.getByRole("navigation", { name: "Session views" }).getByRole("link", { name: view }).tap();
     await page.getByRole("main").getByText("Loading …").first().waitFor({ state: "hidden" });
     await expectNoSideways(page);
     await expectPressable(page);
@@ -77,7 +77,7 @@ test.each([
       async () => {
         if ((await item.count()) === 0) {
           await page.keyboard.press("Escape");
-          await page.getByRole("button", { name: `What to do with ${id}` }).click({ timeout: againMs });
+          await page.getByRole("button", { name: `Actions for ${id}` }).click({ timeout: againMs });
         }
         await item.click({ timeout: againMs });
         return true;
@@ -98,7 +98,7 @@ test.each([
       stepMs,
     );
   };
-  await verb("Stop", /Ends the processes politely/);
+  await verb("Stop", /Stops the session gracefully/);
   await wants("stopped");
   await verb("Restore", /in its own conversation/);
   await wants("running");

@@ -50,13 +50,13 @@ test("[WEB-29, WEB-30, WEB-31] a pull request's marks from its first check to it
 
   await page.goto(new URL(`/s/${id}/events`, page.url()).href);
   await page.getByText("Mend the roof", { exact: true }).waitFor();
-  await page.getByText(/^heard/).waitFor();
+  await page.getByText(/^updated/).waitFor();
   await page.getByText("Reaction approved-and-green: a person is told.").waitFor();
 
   github.fail({ how: "status", status: 502 }, { times: 1000 });
   await home.refresh();
   await page.goto(new URL("/", page.url()).href);
-  await page.getByText(/my-app: github owner\/app (fails|is left alone).* 502/).waitFor();
+  await page.getByText(/my-app: github owner\/app( fails|: polling paused).* 502/).waitFor();
   await marks.getByText("CI passed", { exact: true }).waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "Trackers" }).click();

@@ -48,7 +48,7 @@ test("[REACH-11, REACH-3, PUSH-11] through a TLS proxy a phone logs in, follows 
 
   await page.goto(`${origin}/settings`);
   const section = page.getByRole("region", { name: "Notifications", exact: true });
-  await section.getByRole("switch", { name: "Push to this browser, also when no tab is open" }).click();
+  await section.getByRole("switch", { name: "Push to this browser, even when no tab is open" }).click();
   await section.getByRole("listitem").filter({ hasText: "this browser" }).waitFor();
   const cdp = await context.newCDPSession(page);
   const wasShown = await noteShown(context);

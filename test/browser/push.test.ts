@@ -7,7 +7,7 @@ import { expectAccessible, logIn, openDashboard, openTab, useBrowser } from "./b
 import { deliver, noteShown, shown, subscribeThere } from "./push-parts.ts";
 
 useBrowser();
-const name = "Push to this browser, also when no tab is open";
+const name = "Push to this browser, even when no tab is open";
 const section = (page: Page) => page.getByRole("region", { name: "Notifications", exact: true });
 
 test("[PUSH-10] where push is not possible the settings say why and what to do", async () => {
@@ -15,8 +15,8 @@ test("[PUSH-10] where push is not possible the settings say why and what to do",
   await using refused = await openTab();
   await refused.context.addInitScript(() => Object.defineProperty(Notification, "permission", { value: "denied" }));
   await logIn(refused.page, home, "/settings");
-  await section(refused.page).getByText("was told not to show notifications of this address").waitFor();
-  await section(refused.page).getByText("Push is not possible before that.").waitFor();
+  await section(refused.page).getByText("Notifications are blocked for this site").waitFor();
+  await section(refused.page).getByText("Push requires notifications.").waitFor();
   expect(await section(refused.page).getByRole("switch", { name }).isDisabled()).toBe(true);
 
   // Chromium has no push in the private windows that a test has, and says so to the console.
@@ -24,7 +24,7 @@ test("[PUSH-10] where push is not possible the settings say why and what to do",
   await using allowed = await openDashboard(home, { permissions: ["notifications"], path: "/settings", expected });
   const turn = section(allowed.page).getByRole("switch", { name });
   await turn.click();
-  await section(allowed.page).getByText("This browser reached no push service (Registration failed").waitFor();
+  await section(allowed.page).getByText("This browser could not reach a push service (Registration failed").waitFor();
   await until("the switch to be off", async () => (await turn.isEnabled()) && !(await turn.isChecked()));
   expect((await home.call("push", "")).browsers).toEqual([]);
   await expectAccessible(allowed.page);
@@ -41,7 +41,7 @@ test("[PUSH-8, PUSH-10, PUSH-11] push is turned on, tested and shown; a click op
   await logIn(page, home, "/settings");
   const turn = section(page).getByRole("switch", { name });
   await turn.click();
-  const list = section(page).getByRole("list", { name: "Browsers that get pushes" });
+  const list = section(page).getByRole("list", { name: "Browsers with push" });
   await list.getByRole("listitem").filter({ hasText: "this browser" }).getByText("Chrome on Linux").waitFor();
   await section(page).getByRole("button", { name: "Turn on notifications" }).click();
   await section(page).getByRole("button", { name: "Turn off notifications" }).waitFor();
@@ -49,12 +49,12 @@ test("[PUSH-8, PUSH-10, PUSH-11] push is turned on, tested and shown; a click op
 
   const origin = new URL(page.url()).origin;
   const cdp = await context.newCDPSession(page);
-  await list.getByRole("button", { name: "Send a test to Chrome on Linux" }).click();
-  await page.getByText("took the test").waitFor();
+  await list.getByRole("button", { name: "Send test to Chrome on Linux" }).click();
+  await page.getByText("Test sent to").waitFor();
   const wasShown = await noteShown(context);
   // While a person looks at the page, a test shows, and what the page itself shows does not.
   await deliver(cdp, origin, here.read().at(-1));
-  await wasShown("Push reaches this browser.");
+  await wasShown("Push works in this browser.");
   expect(await shown(page)).toHaveLength(1);
   const known = await home.chat("ask: while you look");
   await until("the push", () => here.received().length === 2);
@@ -101,10 +101,10 @@ test("[PUSH-8, PUSH-10, PUSH-11] push is turned on, tested and shown; a click op
   const [mine] = (await home.call("push", "")).browsers;
   await home.call("pushRemove", mine!.id);
   await page.reload();
-  await page.getByText("Push to this browser is off: it was removed").waitFor();
+  await page.getByText("Push to this browser is off: the subscription was removed").waitFor();
   await turn.click();
   await list.getByText("this browser").waitFor();
-  await page.getByRole("button", { name: "Log this browser out" }).click();
+  await page.getByRole("button", { name: "Log out this browser" }).click();
   await page.getByText("This browser is logged out.").waitFor();
   expect((await home.call("push", "")).browsers).toEqual([]);
 });

@@ -14,7 +14,7 @@ async function choose(page: Page, id: string, verb: string) {
   await page
     .getByRole("button", { name: "Dismiss" })
     .evaluateAll((all: HTMLElement[]) => all.forEach((x) => x.click()));
-  await page.getByRole("button", { name: `What to do with ${id}` }).click();
+  await page.getByRole("button", { name: `Actions for ${id}` }).click();
   await page.getByRole("menuitem", { name: verb, exact: true }).click();
   return page.getByRole("dialog", { name: `${verb} ${id}` });
 }
@@ -40,7 +40,7 @@ test.each([
     const { page } = tab;
     await page.getByRole("heading", { level: 1 }).waitFor();
 
-    await act(page, id, "Stop", /Ends the processes politely. Worktree, branch and conversation are kept/);
+    await act(page, id, "Stop", /Stops the session gracefully. The worktree, branch and conversation are kept/);
     await home.status(id, "stopped");
     await page.getByText("Stopped by you").waitFor();
     await act(page, id, "Restore", /Starts the agent again, in its own conversation/);
@@ -71,14 +71,14 @@ test.each([
 
     writeFileSync(join(workspacePath, "only-here.txt"), "work\n");
     const kill = await choose(page, id, "Kill");
-    await kill.getByText("There is work that exists only here: 1 uncommitted file").waitFor();
+    await kill.getByText("This work exists nowhere else: 1 uncommitted file").waitFor();
     await kill.getByText(/trash/).first().waitFor();
     await expectAccessible(page);
     await kill.getByRole("button", { name: "Cancel" }).click();
     expect((await home.show(id)).intent.want).toBe("running");
     await (await choose(page, id, "Kill")).getByRole("button", { name: /^Kill and keep the work/ }).click();
     await page
-      .getByRole("dialog", { name: `${id} is killed` })
+      .getByRole("dialog", { name: `${id} killed` })
       .getByText(/1 uncommitted file kept in the trash/)
       .waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
@@ -92,26 +92,26 @@ test.each([
     expect(existsSync(join(workspacePath, "only-here.txt"))).toBe(true);
 
     const convert = await choose(page, id, "Convert to terminal");
-    await convert.getByRole("checkbox", { name: /Begin a new conversation/ }).check();
+    await convert.getByRole("checkbox", { name: /Start a new conversation/ }).check();
     await convert.getByRole("button", { name: "Convert to terminal" }).click();
-    const converted = page.getByRole("dialog", { name: `${id} has changed its kind` });
+    const converted = page.getByRole("dialog", { name: `${id} converted` });
     await converted.getByText("Conversation context reset").waitFor();
     await converted.getByRole("button", { name: "Close" }).last().click();
     await page.getByRole("link", { name: "Terminal", exact: true }).click();
-    await page.getByText("Attached: what you type").waitFor();
+    await page.getByText("Attached: your input").waitFor();
     await expectNoSideways(page);
 
     const remove = await choose(page, id, "Delete");
-    await remove.getByText(/cannot be brought back; its files can/).waitFor();
-    await remove.getByText("There is work that exists only here").waitFor();
+    await remove.getByText(/cannot be restored; its files can/).waitFor();
+    await remove.getByText("This work exists nowhere else").waitFor();
     await remove.getByRole("button", { name: /^Delete and keep/ }).click();
     await page
-      .getByRole("dialog", { name: `${id} is deleted` })
+      .getByRole("dialog", { name: `${id} deleted` })
       .getByText(/trash restore/)
       .waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
     await page.getByRole("heading", { name: `${id} was deleted` }).waitFor();
-    await page.getByRole("button", { name: "Put the files back" }).click();
+    await page.getByRole("button", { name: "Restore files" }).click();
     await until("the files to be back", () => existsSync(join(workspacePath, "only-here.txt")));
   },
   150_000,
@@ -127,10 +127,10 @@ test("[WEB-70] the session page tells what it is, is renamed in place and copied
   const { page } = tab;
   const session = await home.show(id);
   await page.getByText(session.branch!, { exact: true }).first().waitFor();
-  await page.getByRole("button", { name: "Copy the attach command" }).click();
+  await page.getByRole("button", { name: "Copy attach command" }).click();
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
   await until("the copy", async () => (await copied()) === `holdfast attach ${id}`);
-  await page.getByRole("button", { name: "Rename in place" }).click();
+  await page.getByRole("button", { name: "Edit title" }).click();
   await page.getByRole("textbox", { name: "Title" }).fill("Named where it stands");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: "Named where it stands" }).waitFor();
@@ -155,9 +155,9 @@ test("[WEB-72] the events tell why it ended, what runs, and everything that was 
   await page.getByText("Renamed by you: Title 209").waitFor();
   expect(await page.getByText("session.created").count()).toBe(0);
   await page.getByRole("button", { name: "Load older events" }).click();
-  await page.getByRole("combobox", { name: "Kind of event" }).selectOption("agent");
+  await page.getByRole("combobox", { name: "Event type" }).selectOption("agent");
   await until("only the agent's", async () => (await page.getByText("session.renamed").count()) === 0);
-  await page.getByRole("combobox", { name: "Kind of event" }).selectOption("");
+  await page.getByRole("combobox", { name: "Event type" }).selectOption("");
   await page.getByRole("searchbox", { name: "Filter events" }).fill("created");
   await page.getByRole("button", { name: /session.created/ }).click();
   await page.getByText('"type": "session.created"').waitFor();
@@ -166,13 +166,13 @@ test("[WEB-72] the events tell why it ended, what runs, and everything that was 
   process.kill(first, "SIGSEGV");
   // It is started again at once, and the record of the crash stays in the log.
   await page.getByRole("searchbox", { name: "Filter events" }).fill("run.ended");
-  await page.getByText(/Ended \(crash\), SIGSEGV, after/).waitFor();
+  await page.getByText(/Exited \(crash\), SIGSEGV, after/).waitFor();
   await until("the next agent", async () => (await home.pidOf(id, "agent")) !== first);
   await home.call("stop", id, { body: {} });
   const death = page.getByRole("region", { name: "Why did it end?" });
-  await death.getByText("It was ended by Holdfast, as asked.").waitFor();
+  await death.getByText("Holdfast stopped the agent, as requested.").waitFor();
   await death.getByText("you", { exact: true }).waitFor();
-  await processes.getByText("None runs.").waitFor();
+  await processes.getByText("No running processes.").waitFor();
   await expectAccessible(page);
 });
 
@@ -200,7 +200,7 @@ test("[WEB-74] deleted elsewhere, unknown, failed: each has a sentence and a way
     await until("its end", async () => (await home.ofType(failing, "run.ended")).length > crash);
   }
   await home.status(failing, "failed");
-  await page.getByText("It could not be kept running").waitFor();
+  await page.getByText("Holdfast stopped restarting it").waitFor();
   await page.getByRole("link", { name: "Why did it end?" }).click();
   await page.getByRole("region", { name: "Why did it end?" }).getByText("SIGKILL").waitFor();
   await page.getByRole("button", { name: "Try again" }).click();

@@ -22,11 +22,11 @@ const shows = (page: Page, words: string): Promise<true> =>
     throw new Error(text.slice(-300));
   });
 
-const attached = (page: Page): Promise<void> => page.getByText("Attached: what you type").waitFor();
+const attached = (page: Page): Promise<void> => page.getByText("Attached: your input").waitFor();
 
 async function readByText(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Terminal options" }).click();
-  await page.getByRole("menuitem", { name: /Screen reader mode on/ }).click();
+  await page.getByRole("menuitem", { name: /Turn on screen reader mode/ }).click();
 }
 
 async function type(page: Page, text: string): Promise<void> {
@@ -54,13 +54,13 @@ test("[WEB-80] what is typed in the terminal reaches the agent, and its answer i
   await expectAccessible(page);
 
   await page.getByRole("button", { name: "Read-only" }).click();
-  await page.getByText("Read-only: nothing you type is sent.").waitFor();
+  await page.getByText("Read-only: your input is not sent.").waitFor();
   await page.getByRole("textbox", { name: "Terminal input" }).focus();
   await page.keyboard.type("unheard");
   await page.getByRole("group", { name: /^Screen of/ }).hover();
   await page.mouse.wheel(0, -400);
-  await page.getByRole("region", { name: "History of the screen" }).getByText("good day").first().waitFor();
-  await page.getByRole("button", { name: "Close the history" }).click();
+  await page.getByRole("region", { name: "Terminal history" }).getByText("good day").first().waitFor();
+  await page.getByRole("button", { name: "Close history" }).click();
   await page.getByRole("button", { name: "Read-only" }).click();
   await attached(page);
   await type(page, "say: heard");
@@ -128,7 +128,7 @@ test("[WEB-82] the screen follows the window's size; two viewers see one screen;
   await shows(page, "back; echo again");
 
   await page.getByRole("button", { name: "History" }).click();
-  await page.getByRole("searchbox", { name: "Search the history" }).fill("123");
+  await page.getByRole("searchbox", { name: "Search history" }).fill("123");
   await page.getByText("1 of 1").waitFor();
   await expectAccessible(page);
   await page.keyboard.press("Escape");
@@ -203,7 +203,7 @@ test("[WEB-85] a session that ended shows its last lines and the way back, and t
   await shows(page, "> say: a last word");
   await type(page, "/exit");
   // Not the message that may tell the same.
-  await page.getByText(/The agent ended by itself .*A prompt or Restore starts it again/).waitFor();
+  await page.getByText(/The agent exited on its own .*A prompt or Restore restarts it/).waitFor();
   await page.getByLabel("Last lines").getByText("a last word").waitFor();
   const input = page.getByRole("textbox", { name: "Terminal input" });
   await input.waitFor({ state: "detached" });

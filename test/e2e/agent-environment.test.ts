@@ -31,7 +31,7 @@ test("[ENV-201] variables that files name reach the daemon; [ENV-200] agents of 
   const shell = { env: { MY_ONE: "1", ACME_A: "2", MY_TOKEN: "3", OTHER_TOKEN: "4" } };
   await home.ok(["restart"], shell);
   expect(await doctor(shell)).toMatchObject([
-    { level: "info", message: "Variables of this shell that agents do not get: OTHER_TOKEN" },
+    { level: "info", message: "Variables in this shell that are not passed to agents: OTHER_TOKEN" },
   ]);
   const all = Object.keys(shell.env);
   const passed = (names: string[]) => all.filter((name) => names.includes(name));

@@ -247,7 +247,7 @@ test("[RIGHTS-3] inside a launch the CLI asks over the agents' socket, and start
   expect(await asked("/elsewhere/run/agents.sock")).toMatchObject({ code: 0 });
   const hidden = join(home.directory, "hidden");
   const refused = await asked(join(hidden, "run/agents.sock"), hidden);
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("Ask the person to run") });
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("Ask the user to run") });
   expect(existsSync(hidden)).toBe(false);
   rmSync(door);
   await until("the socket", () => existsSync(door));

@@ -45,7 +45,7 @@ test("[CHAT-200] files of an agent that are removed in mid-turn: it is told, who
   renameSync(join(home.paths.workers, id), join(home.directory, "removed"));
   rmSync(join(home.directory, "removed"), { recursive: true });
   const waited = await waiting;
-  expect(waited.stdout).toContain("[interrupted: the agent stopped before it finished] The agent's files");
+  expect(waited.stdout).toContain("[interrupted: the agent exited before it finished] The agent's files");
   expect(await home.ofType(id, "notice")).toMatchObject([
     { level: "warn", text: expect.stringContaining("were removed while it ran") as string },
   ]);

@@ -45,7 +45,7 @@ test("[CHAT-32] whoever waits for a turn gets its text and stop reason, also the
   expect(await ask()).toEqual(once);
   expect(await ask()).toEqual(once);
   expect(await home.turns(id)).toHaveLength(1);
-  await expect(home.send(id, "say: other", { promptId: "p-1" })).rejects.toThrow("already used with other text");
+  await expect(home.send(id, "say: other", { promptId: "p-1" })).rejects.toThrow("already used with a different text");
   expect(await home.turn(id, "fail: by design")).toEqual({ stopReason: "error", text: "", message: "by design" });
   const asking = home.turn(id, "say: first\nask: may I?");
   await home.status(id, "needs_input");

@@ -7,17 +7,17 @@ const fixture = fileURLToPath(new URL("daemon-disk-fails.fixture.ts", import.met
 test.runIf(canFail())(
   "[DB-200, BAD-3] a disk that fails under a running daemon ends nothing: callers get the reason, doctor reports it, and it is not called full (needs to mount a disk)",
   async () => {
-    const readOnly = "The database HOME/holdfast.db cannot be written: it, or its disk, is read-only.";
+    const readOnly = "Cannot write the database HOME/holdfast.db: it, or its disk, is read-only.";
     expect(await runOnFailingDisk(fixture)).toEqual({
       kill: expect.arrayContaining(["1", expect.stringContaining(readOnly)]),
       send: expect.arrayContaining(["1", expect.stringContaining(readOnly)]),
       list: 0,
       health: 500,
-      doctor: ["FAIL  home            HOME cannot be written: its disk is read-only."],
+      doctor: ["FAIL  home            Cannot write to HOME: its disk is read-only."],
       lives: true,
       start: [
         "1",
-        "HOME cannot be written: its disk is read-only. Nothing was started.",
+        "Cannot write to HOME: its disk is read-only. Nothing was started.",
         "Make it writable, or set HOLDFAST_HOME to another directory.",
       ],
     });

@@ -58,7 +58,7 @@ async function run(): Promise<object> {
     readOnly: [readOnly.code, told(readOnly.stderr)],
     doctor: [
       doctor.code,
-      told(doctor.stdout).includes("FAIL  home            HOME cannot be written: its disk is read-only."),
+      told(doctor.stdout).includes("FAIL  home            Cannot write to HOME: its disk is read-only."),
     ],
   };
 }

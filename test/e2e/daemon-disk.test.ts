@@ -16,15 +16,15 @@ test.runIf(canMount())(
       restore: [1, expect.stringContaining("full")],
       kill: [0, "Session ma-1 killed."],
       refused:
-        "The disk that holds HOME/holdfast.db is full; nothing was written.\nFree some space and try again. Sessions can still be stopped, killed and deleted.\n",
+        "The disk of HOME/holdfast.db is full; nothing was written.\nFree some space and try again. Sessions can still be stopped, killed and deleted.\n",
       // Ready means that a write works.
       health: [507, "disk-full"],
       wanted: ["killed", "killed", "killed"],
       // The reserve is spent by now.
-      start: [1, "The disk that holds HOME is full; nothing was started.\nFree some space and try again.\n"],
+      start: [1, "The disk with HOME is full; nothing was started.\nFree some space and try again.\n"],
       readOnly: [
         1,
-        "HOME cannot be written: its disk is read-only. Nothing was started.\nMake it writable, or set HOLDFAST_HOME to another directory.\n",
+        "Cannot write to HOME: its disk is read-only. Nothing was started.\nMake it writable, or set HOLDFAST_HOME to another directory.\n",
       ],
       doctor: [1, true],
     });

@@ -39,7 +39,7 @@ const portOf = (home: Home): string => new URL(home.daemon().url).port;
 
 /** What a start that takes more than two seconds reports meanwhile. */
 const withoutProgress = (stderr: string): string =>
-  stderr.replaceAll("Still starting; `holdfast logs` shows what it does.\n", "");
+  stderr.replaceAll("Still starting. See `holdfast logs` for progress.\n", "");
 
 const info = (home: Home): Promise<InfoJson> => home.json<InfoJson>(["info"]);
 
@@ -123,7 +123,7 @@ test("[DAEMON-5] a daemon that does not answer keeps its home, and the CLI says 
     expect((await info(home)).state).toBe("unresponsive");
     const ran = await home.cli(["start"]);
     expect(ran.code).toBe(1);
-    expect(ran.stderr).toContain(`The daemon (pid ${pid}) does not answer`);
+    expect(ran.stderr).toContain(`The daemon (pid ${pid}) is not responding`);
   } finally {
     process.kill(pid, "SIGCONT");
   }
@@ -491,11 +491,11 @@ test("[BAD-3] a home with a file in its way is told in a sentence, by start and 
   const ran = await home.cli(["start", "--port", "0"], { env: { HOLDFAST_HOME: join(file, "h") } });
   expect(ran).toMatchObject({
     code: 1,
-    stderr: `${file}/h cannot be the home: ${file} is not a directory. Nothing was started.\nMove ${file} away, or set HOLDFAST_HOME to another directory.\n`,
+    stderr: `Cannot use ${file}/h as HOLDFAST_HOME: ${file} is not a directory. Nothing was started.\nMove ${file} away, or set HOLDFAST_HOME to another directory.\n`,
   });
   const doctor = await home.cli(["doctor"], { env: { HOLDFAST_HOME: file } });
   expect(doctor).toMatchObject({ code: 1, stderr: "" });
-  expect(doctor.stdout).toContain(`${file} cannot be the home: ${file} is not a directory.`);
+  expect(doctor.stdout).toContain(`Cannot use ${file} as HOLDFAST_HOME: ${file} is not a directory.`);
 });
 
 test("[PROC-9] a home with a very long path works, with its socket elsewhere", async () => {

@@ -70,7 +70,7 @@ test("[LOOK-7, LOOK-8] preflight, settings and doctor tell what is there and wha
   expect(await messages({ project: "nowhere" })).toBe("Unknown project: nowhere");
   expect(await messages({ agent: "nobody" })).toBe("Unknown agent: nobody");
   expect(await messages({ agent: "demo", branch: "main" })).toContain("main");
-  expect(await messages({ agent: "demo", base: "no-such-ref" })).toBe("There is no commit called no-such-ref.");
+  expect(await messages({ agent: "demo", base: "no-such-ref" })).toBe("Commit no-such-ref does not exist.");
   expect((await preflight({ agent: "absent", kind: "chat" })).problems).toEqual([
     { message: "no-such-program was not found on PATH.", hint: expect.any(String) },
   ]);

@@ -88,7 +88,7 @@ test("[PUSH-4, PUSH-6, PUSH-9] a push service that is down or silent changes not
   const next = await home.chat("ask: another one");
   await until("that to be on record", async () => (await home.ofType(next, "notification.sent")).length === 1);
   expect(await home.ofType(next, "notification.sent")).toMatchObject([
-    { failed: [{ channel: "push", why: expect.stringContaining("it is asked again after") }] },
+    { failed: [{ channel: "push", why: expect.stringContaining("retrying after") }] },
   ]);
   expect(down.received()).toHaveLength(1);
 });

@@ -43,7 +43,7 @@ test("[CLI-24] a long spawn tells its steps on a terminal; stdout is as always, 
   await until("what postCreate prints", () => spawning.screen().includes("\n  first words\n"));
   // On a busy machine its checks take long enough to be told.
   expect(spawning.screen()).toMatch(
-    /^(Checking tools and repository\n)?ma-2: making the worktree\nma-2: running postCreate\n {2}\$ echo first words\n {2}first words\n/,
+    /^(Checking tools and repository\n)?ma-2: creating the worktree\nma-2: running postCreate\n {2}\$ echo first words\n {2}first words\n/,
   );
   expect(spawning.stdout()).toBe("");
   for (const id of ["ma-1", "ma-2"]) writeFileSync(join(worktree(home, id), "go"), "");
@@ -56,7 +56,7 @@ test("[CLI-24] a long spawn tells its steps on a terminal; stdout is as always, 
   await home.ok(["session", "stop", "ma-1"]);
   home.arm("launch.recorded", "pause");
   const restoring = atTerminal(home, ["session", "restore", "ma-1"]);
-  await until("the agent's start", () => restoring.screen() === "ma-1: bringing it back\nma-1: starting demo\n");
+  await until("the agent's start", () => restoring.screen() === "ma-1: restoring\nma-1: starting demo\n");
   home.disarm("launch.recorded");
   expect((await restoring.ended).exitCode).toBe(0);
   expect(restoring.stdout()).toMatch(/^Session ma-1 restored\.\n/);
@@ -68,8 +68,8 @@ test("[CLI-25] Ctrl-C says that the spawn goes on and how to look or end it; and
   await until("the wait", () => spawning.screen().includes("\n  first words\n"));
   spawning.type("\u0003");
   expect((await spawning.ended).signal).toBe(2);
-  expect(spawning.screen()).toContain("\nNot waiting any longer: ma-1 is still being started.\n");
-  expect(spawning.screen()).toContain("\n  End it: holdfast session kill ma-1\n");
+  expect(spawning.screen()).toContain("\nStopped waiting. ma-1 is still being created.\n");
+  expect(spawning.screen()).toContain("\n  Kill:  holdfast session kill ma-1\n");
   expect(spawning.stdout()).toBe("");
   expect((await home.show("ma-1")).status).toBe("starting");
   writeFileSync(join(worktree(home, "ma-1"), "go"), "");

@@ -41,9 +41,7 @@ test("[TRK-6, PR-3, PR-7, REACT-7] GitLab: from an issue over every status of it
   await home.ended(id, 2);
   await home.status(id, "ci_failed");
   const told = async (): Promise<unknown> => (await home.ofType(id, "prompt.admitted")).at(-1)?.["text"];
-  expect(await told()).toContain(
-    "```failed checks\n- unit\n```\n```end of the log of unit\nexpected 1 to be 2\nFAIL\n```",
-  );
+  expect(await told()).toContain("```failed checks\n- unit\n```\n```log tail: unit\nexpected 1 to be 2\nFAIL\n```");
   expect(await after(() => gitlab.setCheck(number, "unit", "passed"))).toBe("review_pending");
 
   gitlab.addThread(number, { path: "work.txt", line: 1, author: "reviewer", body: "Not enough." });

@@ -36,7 +36,7 @@ test("[REACT-3, REACT-7, NOTE-1] failed checks reach the agent with their logs, 
   await fail(2);
   expect((await home.ofType(id, "reaction.fired")).map((event) => event["attempt"])).toEqual([1, 2]);
   const [escalated, ...more] = await home.ofType(id, "reaction.escalated");
-  expect(escalated).toMatchObject({ reaction: "ci-failed", why: expect.stringContaining("was told 2 times") });
+  expect(escalated).toMatchObject({ reaction: "ci-failed", why: expect.stringContaining("was prompted 2 times") });
   expect(more).toEqual([]);
   await until("the webhook to be told", () => listener.told.length > 0);
   expect(listener.told).toMatchObject([{ session: id, title: `${id}: checks failed` }]);
@@ -117,7 +117,7 @@ test("[REACT-1, REACT-9] what is only to be told is told to a person, once for e
   expect((await home.ofType(id, "notification")).map(({ title, why }) => [title, why])).toEqual([
     [`${id}: checks failed`, `Checks of pull request #${number} failed on ${sha.slice(0, 8)}: unit.`],
     [`${id}: changes requested`, `A review of pull request #${number} asks for changes.`],
-    [`${id}: merge conflict`, `Pull request #${number} does not merge into main any more.`],
+    [`${id}: merge conflict`, `Pull request #${number} has conflicts with main.`],
   ]);
   expect(await home.ofType(id, "prompt.admitted")).toHaveLength(1);
   github.setCheck(number, "unit", "passed");
@@ -150,7 +150,7 @@ test("[REACT-3, PR-4] an agent that was told and stays idle is a person's; what 
   await home.refresh();
   expect(await home.show(id)).toMatchObject({
     status: "ci_failed",
-    reason: "failed: unit; as of 14 min ago; its tracker was not heard since",
+    reason: "failed: unit; as of 14 min ago; tracker unreachable since then",
   });
 });
 
@@ -217,9 +217,7 @@ test("[REACT-8] a merge that the host refuses is tried again within its budget, 
     { level: "warn", text: expect.stringContaining("Not today") },
     { level: "warn" },
   ]);
-  expect(await home.ofType(id, "notification")).toMatchObject([
-    { why: expect.stringContaining("could not be merged") },
-  ]);
+  expect(await home.ofType(id, "notification")).toMatchObject([{ why: expect.stringContaining("The merge failed.") }]);
   expect(github.pull(number).state).toBe("open");
 });
 

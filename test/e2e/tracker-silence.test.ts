@@ -29,7 +29,7 @@ test("[REACT-11, REACT-3] an agent that ends by itself is called back within a b
   // The daemon may have stopped before it was sent: then the next one sends it.
   await until("the notification", async () => (await home.ofType(id, "notification")).length > 0);
   expect(await home.ofType(id, "notification")).toMatchObject([
-    { title: `${id}: ended`, why: "The agent exited on its own. The agent was told once and it is not over." },
+    { title: `${id}: exited`, why: "The agent exited on its own. The agent was prompted once; the problem persists." },
   ]);
 
   // A person brings it back: a whole budget.
@@ -89,7 +89,7 @@ test("[REACT-11, REACT-3] an idle agent is reminded within a budget, then a pers
   await home.ended(id, 2);
   expect((await home.ofType(id, "prompt.admitted")).at(-1)).toMatchObject({
     by: "reaction",
-    text: expect.stringMatching(/^You have been idle for 16 min without a pull request\.\n\nGo on with the task\./),
+    text: expect.stringMatching(/^You have been idle for 16 min without a pull request\.\n\nContinue the task\./),
   });
   expect(await reacted(29.6)).toEqual(["fired"]);
   expect(await reacted(32)).toEqual(["fired", "escalated"]);
@@ -138,7 +138,7 @@ test("[REACT-12, REACT-10] when all is done the orchestrator is told, once for a
     { by: "person" },
     {
       by: "reaction",
-      text: expect.stringMatching(/^Every session of the project has finished\.\n\nRead what each has made, report/),
+      text: expect.stringMatching(/^All sessions have finished\.\n\nReview each session's result, report/),
     },
   ]);
   await finish("two.txt");

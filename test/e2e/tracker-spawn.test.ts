@@ -80,7 +80,7 @@ test("[TRK-7, TRK-3] a tracker that is down refuses a spawn without a prompt, an
   github.fail({ how: "status", status: 502 }, { times: 1000 });
   const refused = await home.cli(["spawn", "my-app", "77", ...demo]);
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("--prompt") });
-  expect(refused.stderr).toContain("Issue 77 could not be read from github owner/app: GitHub answers with status 502");
+  expect(refused.stderr).toContain("Issue 77 could not be read from github owner/app: GitHub returned status 502");
   expect(await home.listed()).toEqual([id]);
   const given = await home.json(["spawn", "my-app", "77", ...demo, "--prompt", "say: alone"]);
   expect(given).toMatchObject({ id: "ma-77", issue: "77" });

@@ -31,7 +31,7 @@ test("[PR-3, PR-9] every status of a pull request, from its opening to its merge
   expect(await after(() => github.review(number, "changes_requested"))).toBe("changes_requested");
   expect(await after(() => github.setConflict(number, true))).toBe("changes_requested");
   expect(await after(() => github.review(number, "approved"))).toBe("approved");
-  expect((await home.show(id)).reason).toBe("it does not merge into main");
+  expect((await home.show(id)).reason).toBe("conflicts with main");
   expect(await after(() => github.setConflict(number, false))).toBe("mergeable");
   expect(await after(() => github.merge(number))).toBe("merged");
   const seen = (await home.ofType(id, "pull-request.seen")).length;

@@ -108,9 +108,9 @@ export const mutations: readonly Mutation[] = [
     name: "branch-deleted",
     promise: "kill never deletes a branch",
     file: "src/worktree/trash/trash.ts",
-    search: '  await passed("workspace.trash.detached");',
+    search: '  await reach("workspace.trash.detached");',
     replace:
-      '  if (record.branch !== null) await git("store", ["update-ref", "-d", `refs/heads/${record.branch}`], { admin: worktree });\n  await passed("workspace.trash.detached");',
+      '  if (record.branch !== null) await git("write", ["update-ref", "-d", `refs/heads/${record.branch}`], { admin: worktree });\n  await reach("workspace.trash.detached");',
     scenario: "named-steps",
   },
   {
@@ -344,7 +344,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: "missing-is-another-build",
     promise: "a program that is missing for a moment ends no living agent",
-    file: "src/model/programs.ts",
+    file: "src/model/runs.ts",
     search: "  return seen.build !== null && seen.build !== recorded",
     replace: "  return seen.build !== recorded",
     scenario: "program-missing",
@@ -356,7 +356,7 @@ export const mutations: readonly Mutation[] = [
     search: "  if (missing !== null) return [missing];",
     replace: "  if (missing !== null && now < 0) return [missing];",
     also: {
-      file: "src/model/programs.ts",
+      file: "src/model/runs.ts",
       search: "  return exit !== null && exit.signal === null && (exit.code === 127 || exit.code === 126);",
       replace: "  return exit !== null && exit.signal === null && exit.code === -1;",
     },
@@ -470,9 +470,9 @@ export const mutations: readonly Mutation[] = [
     name: "restore-loses",
     promise: "a restore brings back every byte",
     file: "src/worktree/trash/restore.ts",
-    search: '  await passed("workspace.restore.moved");',
+    search: '  await reach("workspace.restore.moved");',
     replace:
-      '  process.getBuiltinModule("node:fs").rmSync(join(record.path, "untracked.bin"), { force: true });\n  await passed("workspace.restore.moved");',
+      '  process.getBuiltinModule("node:fs").rmSync(join(record.path, "untracked.bin"), { force: true });\n  await reach("workspace.restore.moved");',
     scenario: "syscalls",
     minutes: 0.8,
   },

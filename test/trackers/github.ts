@@ -3,7 +3,7 @@
  * schemas: ETag and 304, Link headers, rate-limit headers and both kinds of limit, 404 for what may not be seen,
  * 301 for a renamed repository, GraphQL errors under status 200.
  */
-import type { Asked, Misbehaviour, Reply } from "./loopback.ts";
+import type { ServedRequest, Misbehaviour, Reply } from "./loopback.ts";
 import { pageOf } from "./loopback.ts";
 import { CodeHostLoopback, isApproved, isRefused, shaOf, type ModelIssue, type ModelPullRequest } from "./code-host.ts";
 import { githubGraphql } from "./github-graphql.ts";
@@ -20,7 +20,7 @@ export class GithubLoopback extends CodeHostLoopback {
   logHost: string | null = null;
   allowedMerges = { merge: true, squash: true, rebase: true };
 
-  protected answer(asked: Asked): Reply {
+  protected answer(asked: ServedRequest): Reply {
     if (asked.path.startsWith("/logs/")) return this.#log(Number(asked.path.slice("/logs/".length)));
     const token = /^(?:token|bearer) (.+)$/i.exec(asked.headers.authorization ?? "")?.[1];
     if (token === undefined || (this.acceptedToken !== null && token !== this.acceptedToken)) {
@@ -59,7 +59,7 @@ export class GithubLoopback extends CodeHostLoopback {
     };
   }
 
-  #rest(asked: Asked, parts: string[]): Reply {
+  #rest(asked: ServedRequest, parts: string[]): Reply {
     if (this.hidden) return notFound;
     let rest: string[];
     if (parts[0] === "repositories" && Number(parts[1]) === repositoryId) rest = parts.slice(2);
@@ -95,7 +95,7 @@ export class GithubLoopback extends CodeHostLoopback {
     }
   }
 
-  #moved(asked: Asked, rest: string[]): Reply {
+  #moved(asked: ServedRequest, rest: string[]): Reply {
     const query = asked.query.size === 0 ? "" : `?${asked.query.toString()}`;
     const location = `${this.url}/api/v3/repositories/${[repositoryId, ...rest].join("/")}${query}`;
     const body = { message: "Moved Permanently", url: location, documentation_url: docs };
@@ -107,7 +107,7 @@ export class GithubLoopback extends CodeHostLoopback {
     return all.toSorted((a, b) => at(b) - at(a));
   }
 
-  #list<T>(asked: Asked, all: T[], show: (one: T) => unknown): Reply {
+  #list<T>(asked: ServedRequest, all: T[], show: (one: T) => unknown): Reply {
     const state = asked.query.get("state") ?? "open";
     const wanted = all.filter((one) => {
       const is = (one as { state: string }).state === "open" ? "open" : "closed";
@@ -191,7 +191,7 @@ export class GithubLoopback extends CodeHostLoopback {
     };
   }
 
-  #mergeAsked(asked: Asked, number: number): Reply {
+  #mergeAsked(asked: ServedRequest, number: number): Reply {
     const one = this.pullRequestsByNumber.get(number);
     if (one === undefined) return notFound;
     const { sha, merge_method: method = "merge" } = JSON.parse(asked.body || "{}") as Record<string, string>;

@@ -3,7 +3,7 @@
  * id or by encoded path, `x-next-page`, RateLimit headers and 429, ETag and 304, 404 for what may not be seen, and a
  * renamed project answered by redirect.
  */
-import type { Asked, Misbehaviour, Reply } from "./loopback.ts";
+import type { ServedRequest, Misbehaviour, Reply } from "./loopback.ts";
 import { pageOf } from "./loopback.ts";
 import { CodeHostLoopback, isRefused, opinions, shaOf, type ModelCheck, type ModelPullRequest } from "./code-host.ts";
 
@@ -20,7 +20,7 @@ export class GitlabLoopback extends CodeHostLoopback {
     super(repo);
   }
 
-  protected answer(asked: Asked): Reply {
+  protected answer(asked: ServedRequest): Reply {
     const given = asked.headers["private-token"];
     const bearer = /^Bearer (.+)$/.exec(asked.headers.authorization ?? "")?.[1];
     const token = given ?? bearer;
@@ -56,7 +56,7 @@ export class GitlabLoopback extends CodeHostLoopback {
     return ++this.#numbers[of];
   }
 
-  #project(asked: Asked, project: string, rest: string[]): Reply {
+  #project(asked: ServedRequest, project: string, rest: string[]): Reply {
     if (this.hidden) return notFound;
     const fork = [...this.#forks].find(([path, id]) => path === project || String(id) === project)?.[0];
     if (fork !== undefined && rest.length === 0) return { status: 200, body: this.#describe(fork) };
@@ -132,7 +132,7 @@ export class GitlabLoopback extends CodeHostLoopback {
     return this.#forks.get(path)!;
   }
 
-  #page(asked: Asked, all: readonly unknown[], usual: number): Reply {
+  #page(asked: ServedRequest, all: readonly unknown[], usual: number): Reply {
     const { items, page, perPage, pages } = pageOf(all, asked.query, usual);
     return {
       status: 200,
@@ -148,7 +148,7 @@ export class GitlabLoopback extends CodeHostLoopback {
     };
   }
 
-  #mergeRequests(asked: Asked): Reply {
+  #mergeRequests(asked: ServedRequest): Reply {
     const state = asked.query.get("state") ?? "all";
     const branch = asked.query.get("source_branch");
     const iids = asked.query.getAll("iids[]").map(Number);
@@ -246,7 +246,7 @@ export class GitlabLoopback extends CodeHostLoopback {
     };
   }
 
-  #mergeAsked(asked: Asked, one: ModelPullRequest): Reply {
+  #mergeAsked(asked: ServedRequest, one: ModelPullRequest): Reply {
     const { sha } = JSON.parse(asked.body || "{}") as { sha?: string };
     if (sha !== undefined && sha !== one.sha) {
       return { status: 409, body: { message: `SHA does not match HEAD of source branch: ${one.sha}` } };
@@ -256,7 +256,7 @@ export class GitlabLoopback extends CodeHostLoopback {
     return { status: 200, body: this.#detail(one) };
   }
 
-  #issues(asked: Asked): Reply {
+  #issues(asked: ServedRequest): Reply {
     const iids = asked.query.getAll("iids[]").map(Number);
     const wanted = [...this.issuesByNumber.values()]
       .filter((one) => iids.length === 0 || iids.includes(one.number))

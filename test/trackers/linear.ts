@@ -1,6 +1,6 @@
 /** A pretended Linear: GraphQL at `/graphql`, issues of teams, its own rate-limit headers and its 400 for too many. */
 import { execute, field, FieldError, type Typed } from "./graphql.ts";
-import { Loopback, type Asked, type Misbehaviour, type Reply } from "./loopback.ts";
+import { Loopback, type ServedRequest, type Misbehaviour, type Reply } from "./loopback.ts";
 
 export type LinearStateType = "triage" | "backlog" | "unstarted" | "started" | "completed" | "canceled" | "duplicate";
 
@@ -56,7 +56,7 @@ export class LinearLoopback extends Loopback {
     return `${team}-${one.number}`;
   }
 
-  protected answer(asked: Asked): Reply {
+  protected answer(asked: ServedRequest): Reply {
     const token = asked.headers.authorization;
     if (token === undefined || (this.acceptedToken !== null && token !== this.acceptedToken)) {
       const extensions = { type: "authentication error", code: "AUTHENTICATION_ERROR", statusCode: 401 };

@@ -26,7 +26,7 @@ export type Misbehaviour =
   /** Too much at once: wait so many seconds. */
   | { how: "slow-down"; retryAfterSeconds: number };
 
-export interface Asked {
+export interface ServedRequest {
   method: string;
   path: string;
   query: URLSearchParams;
@@ -49,7 +49,7 @@ interface Rule {
 export abstract class Loopback {
   /** One line a request: `GET /path 200`. */
   readonly log: string[] = [];
-  readonly seen: Asked[] = [];
+  readonly seen: ServedRequest[] = [];
   requests = 0;
   notModified = 0;
   /** What the headers say is left of the hourly limit. */
@@ -117,7 +117,7 @@ export abstract class Loopback {
   }
 
   /** `asked.path` begins with a slash and is not decoded: GitLab tells `group%2Fname` from `group/name`. */
-  protected abstract answer(asked: Asked): Reply;
+  protected abstract answer(asked: ServedRequest): Reply;
   protected abstract limitHeaders(): Record<string, string>;
   protected abstract limitReply(what: Misbehaviour & { how: "limit" | "slow-down" }): Reply;
 
@@ -127,7 +127,13 @@ export abstract class Loopback {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const method = request.method ?? "GET";
     const body = Buffer.concat(chunks).toString("utf8");
-    const asked: Asked = { method, path: url.pathname, query: url.searchParams, headers: request.headers, body };
+    const asked: ServedRequest = {
+      method,
+      path: url.pathname,
+      query: url.searchParams,
+      headers: request.headers,
+      body,
+    };
     this.requests++;
     this.seen.push(asked);
     const name = `${method} ${url.pathname}`;
@@ -141,7 +147,7 @@ export abstract class Loopback {
     this.#send(name, asked, this.answer(asked), response);
   }
 
-  #send(name: string, asked: Asked, reply: Reply, response: ServerResponse): void {
+  #send(name: string, asked: ServedRequest, reply: Reply, response: ServerResponse): void {
     const isText = typeof reply.body === "string";
     const text = isText ? (reply.body as string) : JSON.stringify(reply.body);
     const headers: Record<string, string> = {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { conversationsDirectory, DemoConversation } from "./conversation.ts";
 import { DemoInput } from "./input.ts";
-import { parseDemoPrompt } from "./script.ts";
+import { parseTerminalPrompt } from "./script.ts";
 
 let directory: string;
 
@@ -45,14 +45,14 @@ test("conversations are kept with the person's state", () => {
 });
 
 test("a prompt's lines are its steps, and one without steps is echoed", () => {
-  expect(parseDemoPrompt("say: hi\n words \nask: may I?\nslow: 0.5\nexit: 3\nhistory?")).toEqual([
+  expect(parseTerminalPrompt("say: hi\n words \nask: may I?\nslow: 0.5\nexit: 3\nhistory?")).toEqual([
     { step: "say", text: "hi" },
     { step: "ask", text: "may I?" },
     { step: "slow", seconds: 0.5 },
     { step: "exit", code: 3 },
     { step: "history" },
   ]);
-  expect(parseDemoPrompt("hello")).toEqual([{ step: "say", text: "You said: hello" }]);
+  expect(parseTerminalPrompt("hello")).toEqual([{ step: "say", text: "You said: hello" }]);
 });
 
 test("[DEMOTUI-2] a bracketed paste keeps its lines, however it is cut", () => {

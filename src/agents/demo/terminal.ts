@@ -1,42 +1,33 @@
 /**
- * The demo agent in a terminal: a plain line-by-line interface, no key and no account. It tells its state as real
- * agents do, by hook lines and the window title, and behaves as they do when asked, interrupted, ended and resumed.
+ * The demo agent in a terminal, dist/demo-agent.cjs: a plain line-by-line interface without an account. It reports its
+ * state like real agents, by hook lines and the window title, and can be asked, interrupted, stopped and resumed.
  */
+import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type { PermissionOptionKind, SessionUpdate, ToolCall } from "@agentclientprotocol/sdk";
 import { hookLinesName, hooksVariable } from "../hook-script.ts";
-import type { DemoConversation } from "./conversation.ts";
-import { DemoInput } from "./input.ts";
-import type { DemoKey } from "./input.ts";
-import { parseDemoPrompt } from "./script.ts";
-import type { DemoStep } from "./script.ts";
+import { conversationsDirectory, DemoConversation } from "./conversation.ts";
+import { DemoSession, type Face } from "./engine.ts";
+import { DemoInput, type DemoKey } from "./input.ts";
+import { parseTerminalPrompt } from "./script.ts";
 
+/** Of the agent's own behavior, not of Holdfast. */
+const version = "1";
 const yes = /^y(es)?$/i;
 
-class Interrupted extends Error {}
-
-class Leaving extends Error {
-  readonly code: number;
-
-  constructor(code: number) {
-    super("leaving");
-    this.code = code;
-  }
-}
-
-export class DemoTerminal {
-  readonly #conversation: DemoConversation;
+class TerminalFace implements Face {
+  readonly #session: DemoSession;
   readonly #input = new DemoInput();
-  readonly #queue: string[] = [];
   #typed = "";
+  readonly #queue: string[] = [];
   #busy = false;
-  /** Set while a turn runs: ends its wait. */
-  #interrupt: (() => void) | null = null;
-  /** Set while a question is open. */
+  /** Set while a permission request is open. */
   #answer: ((text: string) => void) | null = null;
 
   constructor(conversation: DemoConversation) {
-    this.#conversation = conversation;
+    this.#session = new DemoSession(conversation, process.cwd());
   }
 
   start(resumed: boolean, prompt: string | undefined): void {
@@ -46,15 +37,49 @@ export class DemoTerminal {
     stdin.on("data", (chunk: string) => {
       for (const key of this.#input.push(chunk)) this.#take(key);
     });
-    stdin.on("end", () => this.#leave(0));
-    for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => this.#leave(0));
+    stdin.on("end", () => this.leave(0));
+    for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => this.leave(0));
     write("\u001b[?2004h");
-    const { id, turns } = this.#conversation;
+    const { id, turns } = this.#session.conversation;
     line(`Holdfast demo agent, conversation ${id}${resumed ? `, resumed with ${turns.length} turns` : ""}.`);
     line("Try: say: hello · ask: may I? · slow: 5 · history? · exit: 0");
-    this.#tell("SessionStart", { source: resumed ? "resume" : "startup" });
+    this.#report("SessionStart", { source: resumed ? "resume" : "startup" });
     this.#ready();
     if (prompt !== undefined) this.#submit(prompt);
+  }
+
+  started(_: DemoSession, prompt: string): void {
+    title("working");
+    this.#report("UserPromptSubmit", { prompt });
+    line(`> ${prompt.replaceAll("\n", "\r\n  ")}`);
+  }
+
+  show(_: DemoSession, update: SessionUpdate): void {
+    if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") return;
+    write(update.content.text.replaceAll("\n", "\r\n"));
+  }
+
+  async ask(_: DemoSession, { title: question }: ToolCall, signal: AbortSignal): Promise<PermissionOptionKind> {
+    line(`Permission required: ${question}`);
+    write("Allow? (y/n) ");
+    this.#report("PermissionRequest", { question });
+    title("asking");
+    const answer = await new Promise<string>((resolve, reject) => {
+      this.#answer = resolve;
+      signal.addEventListener("abort", () => reject(new Error("interrupted")), { once: true });
+    }).finally(() => {
+      this.#answer = null;
+    });
+    title("working");
+    this.#report("PermissionAnswered", { answer });
+    return yes.test(answer.trim()) ? "allow_once" : "reject_once";
+  }
+
+  clear(): void {}
+
+  leave(code: number): void {
+    write("\u001b[?2004l\r\n");
+    process.exit(code);
   }
 
   #take(key: DemoKey): void {
@@ -68,12 +93,12 @@ export class DemoTerminal {
         this.#typed = this.#typed.slice(0, -1);
         return;
       case "interrupt":
-        if (this.#busy) this.#interrupt?.();
-        else if (this.#typed === "") this.#leave(0);
+        if (this.#busy) this.#session.cancel();
+        else if (this.#typed === "") this.leave(0);
         this.#typed = "";
         return;
       case "end":
-        if (!this.#busy && this.#typed === "") this.#leave(0);
+        if (!this.#busy && this.#typed === "") this.leave(0);
         return;
       case "enter": {
         const text = this.#typed;
@@ -86,103 +111,22 @@ export class DemoTerminal {
   }
 
   #submit(prompt: string): void {
-    if (prompt.trim() === "/exit") return this.#leave(0);
+    if (prompt.trim() === "/exit") return this.leave(0);
     this.#queue.push(prompt);
     if (!this.#busy) void this.#drain();
   }
 
   async #drain(): Promise<void> {
+    const { conversation } = this.#session;
     this.#busy = true;
-    let said = "";
     for (let prompt = this.#queue.shift(); prompt !== undefined; prompt = this.#queue.shift()) {
-      said = await this.#turn(prompt);
+      if ((await this.#session.run(this, prompt, parseTerminalPrompt(prompt))) === "end_turn") continue;
+      conversation.addPart({ said: "(interrupted)" });
+      line("(interrupted)");
     }
     this.#busy = false;
-    this.#tell("Stop", { said });
+    this.#report("Stop", { said: conversation.turns.at(-1)?.reply.trimEnd() ?? "" });
     this.#ready();
-  }
-
-  async #turn(prompt: string): Promise<string> {
-    title("working");
-    this.#tell("UserPromptSubmit", { prompt });
-    line(`> ${prompt.replaceAll("\n", "\r\n  ")}`);
-    const said: string[] = [];
-    let leaving: number | null = null;
-    try {
-      for (const step of parseDemoPrompt(prompt)) {
-        const text = await this.#carryOut(step);
-        said.push(text);
-        line(text);
-      }
-    } catch (error) {
-      if (error instanceof Interrupted) said.push("(interrupted)");
-      else if (!(error instanceof Leaving)) throw error;
-      if (error instanceof Leaving) leaving = error.code;
-      else line("(interrupted)");
-    }
-    const reply = said.join("\n");
-    this.#conversation.add({ prompt, reply });
-    if (leaving !== null) this.#leave(leaving);
-    return reply;
-  }
-
-  #carryOut(step: DemoStep): Promise<string> {
-    switch (step.step) {
-      case "say":
-        return Promise.resolve(step.text);
-      case "history":
-        return Promise.resolve(this.#conversation.describe());
-      case "slow":
-        return this.#pause(step.seconds);
-      case "ask":
-        return this.#ask(step.text);
-      case "exit":
-        return Promise.reject(new Leaving(step.code));
-      default:
-        return step satisfies never;
-    }
-  }
-
-  async #pause(seconds: number): Promise<string> {
-    await this.#wait((done) => {
-      const timer = setTimeout(done, seconds * 1000);
-      return () => clearTimeout(timer);
-    });
-    return `waited ${seconds} s`;
-  }
-
-  async #ask(question: string): Promise<string> {
-    line(`Permission required: ${question}`);
-    write("Allow? (y/n) ");
-    this.#tell("PermissionRequest", { question });
-    title("asking");
-    let answer = "";
-    await this.#wait((done) => {
-      this.#answer = (text) => {
-        answer = text;
-        done();
-      };
-      return () => {
-        this.#answer = null;
-      };
-    });
-    title("working");
-    this.#tell("PermissionAnswered", { answer });
-    return yes.test(answer.trim()) ? "allowed" : "denied";
-  }
-
-  /** Until `begin` calls back, or the person interrupts; then what it returned is called in either case. */
-  async #wait(begin: (done: () => void) => () => void): Promise<void> {
-    let clear = (): void => {};
-    try {
-      await new Promise<void>((done, stop) => {
-        this.#interrupt = () => stop(new Interrupted());
-        clear = begin(done);
-      });
-    } finally {
-      this.#interrupt = null;
-      clear();
-    }
   }
 
   #ready(): void {
@@ -190,20 +134,16 @@ export class DemoTerminal {
     write("demo> ");
   }
 
-  #tell(event: string, data: Record<string, unknown>): void {
+  #report(event: string, data: Record<string, unknown>): void {
     const directory = process.env[hooksVariable];
     if (directory === undefined) return;
-    const text = JSON.stringify({ event, at: Date.now(), data: { session_id: this.#conversation.id, ...data } });
+    const { id } = this.#session.conversation;
+    const text = JSON.stringify({ event, at: Date.now(), data: { session_id: id, ...data } });
     try {
       appendFileSync(join(directory, hookLinesName), `${text}\n`);
     } catch {
-      // Whoever watches is gone; the conversation goes on.
+      // The reader is gone; the conversation continues.
     }
-  }
-
-  #leave(code: number): void {
-    write("\u001b[?2004l\r\n");
-    process.exit(code);
   }
 }
 
@@ -217,4 +157,24 @@ function line(text: string): void {
 
 function title(state: "ready" | "working" | "asking"): void {
   write(`\u001b]2;demo: ${state}\u0007`);
+}
+
+const { values } = parseArgs({
+  options: {
+    "session-id": { type: "string" },
+    resume: { type: "string" },
+    prompt: { type: "string" },
+    version: { type: "boolean", default: false },
+  },
+});
+
+if (values.version) console.log(`holdfast demo agent ${version}`);
+else start(values.resume !== undefined, values.resume ?? values["session-id"] ?? randomUUID(), values.prompt);
+
+function start(resume: boolean, id: string, prompt: string | undefined): void {
+  const directory = conversationsDirectory(process.env);
+  const conversation = resume ? DemoConversation.resume(directory, id) : DemoConversation.create(directory, id);
+  if (conversation !== null) return new TerminalFace(conversation).start(resume, prompt);
+  console.error(resume ? `demo: no conversation ${id}` : `demo: conversation ${id} exists already`);
+  process.exitCode = 1;
 }

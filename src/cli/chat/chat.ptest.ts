@@ -6,7 +6,7 @@ import { until } from "../../../test/harness/until.ts";
 import { readingMs } from "./keys.ts";
 import { EventLog, sessionOf, standIn, type Script, type StandIn } from "../test-support/stand-in.ts";
 
-const cli = [process.execPath, join(import.meta.dirname, "entry.ts")];
+const cli = [process.execPath, join(import.meta.dirname, "../entry.ts")];
 let name = "";
 let servers = 0;
 /** Another server each time: the one before may still be ending when the next begins. */

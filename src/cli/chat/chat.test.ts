@@ -44,7 +44,7 @@ test.each([
   [{ sinceLastMs: Infinity, hasLine: false, turnOpen: true }, "cancel"],
   [{ sinceLastMs: 500, hasLine: false, turnOpen: true }, "leave"],
   [{ sinceLastMs: 5_000, hasLine: false, turnOpen: true }, "cancel"],
-  [{ sinceLastMs: Infinity, hasLine: false, turnOpen: false }, "say-how"],
+  [{ sinceLastMs: Infinity, hasLine: false, turnOpen: false }, "show-hint"],
   [{ sinceLastMs: Infinity, hasLine: true, turnOpen: true }, "clear-line"],
   [{ sinceLastMs: 500, hasLine: true, turnOpen: false }, "leave"],
 ])("[CLI-22] Ctrl-C with %j means %s", (state, meaning) => expect(meaningOfInterrupt(state)).toBe(meaning));

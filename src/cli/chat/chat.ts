@@ -1,6 +1,6 @@
 /**
- * A chat session in a terminal: its transcript as it comes; a line typed is a prompt, a key answers a question.
- * Without a terminal each line of stdin is a prompt, and at its end we leave once they are answered.
+ * A chat session in a terminal: streams the transcript; a typed line is a prompt, a key answers a permission request.
+ * Without a terminal each line of stdin is a prompt; the command exits once all of them are answered.
  */
 import { createInterface, type Interface } from "node:readline";
 import { PassThrough } from "node:stream";
@@ -17,12 +17,8 @@ import { receiptLine } from "../render/receipt.ts";
 import { clean } from "../render/text.ts";
 import { type OpenQuestion, Transcript } from "../render/transcript.ts";
 
-/**
- * One terminal for what comes and what is typed. Text is written as it comes while nothing is typed; as soon as there
- * is a line in the making, it waits until that line is sent or emptied, so that neither runs into the other.
- */
 interface LineEditor {
-  /** What is typed so far. */
+  /** The line typed so far. */
   line: () => string;
   /** Shows the editor's prompt at the start of the current row. */
   prompt: () => void;
@@ -30,6 +26,7 @@ interface LineEditor {
 
 const clearRow = "\r\u001b[K";
 
+/** Shares one terminal between output and input: output is held back while a line is being typed. */
 export class ChatScreen {
   readonly #write: (text: string) => void;
   readonly #editor: LineEditor;
@@ -47,7 +44,7 @@ export class ChatScreen {
     this.release();
   }
 
-  /** Writes what waited, unless a line is in the making. */
+  /** Writes the held output, unless a line is being typed. */
   release(): void {
     if (this.#held === "" || this.#editor.line() !== "") return;
     if (this.#prompting) this.#write(clearRow);
@@ -57,7 +54,7 @@ export class ChatScreen {
     this.#held = "";
   }
 
-  /** Before a key reaches the editor, and whenever it is the person's turn. */
+  /** Called before a key reaches the editor, and whenever it is the user's turn. */
   prompt(): void {
     if (this.#prompting) return;
     if (this.#midLine) this.#write("\n");
@@ -74,11 +71,11 @@ export class ChatScreen {
   }
 }
 
-/** Enough to see what it is about; the rest is in `acp history`. */
+/** Enough for context; the rest is in `acp history`. */
 const shownTurns = 3;
-/** Ctrl-C and Ctrl-D mean what they always mean. */
+/** Ctrl-C and Ctrl-D keep their usual meaning. */
 const leaving = new Set(["\u0003", "\u0004"]);
-const leavesHint = "Ctrl-C again, or Ctrl-D, leaves; the agent keeps running.";
+const leavesHint = "Press Ctrl-C again or Ctrl-D to detach. The agent keeps running.";
 
 export async function chat(context: Context, session: SessionJson): Promise<number> {
   const interactive = context.isTerminal(0) && context.isTerminal(1);
@@ -91,15 +88,15 @@ class Chat {
   readonly #context: Context;
   readonly #id: string;
   readonly #transcript: Transcript;
-  /** Prompts that stand on the screen as they were typed. */
+  /** Prompts that are on the screen as they were typed. */
   readonly #echoed = new Set<string>();
-  /** Prompts of ours that have no answer yet. */
+  /** Our prompts without a reply. */
   readonly #unanswered = new Set<string>();
   #sending: Promise<void> = Promise.resolve();
   #show: (text: string) => void;
   #offered: { requestId: string; at: number } | null = null;
   #leave: () => void = () => undefined;
-  /** After a prompt of ours got its answer, or will get none. */
+  /** Called when one of our prompts got its reply, or will get none. */
   #settled: () => void = () => undefined;
 
   constructor(context: Context, session: SessionJson, interactive: boolean) {
@@ -133,7 +130,7 @@ class Chat {
     this.#show = (text) => screen.show(text);
     const rest = (): void => {
       screen.release();
-      // Nobody reads a question while they type; it is shown once the line is sent or emptied.
+      // Shown once the line is sent or emptied: a typing user would not read it.
       if (editor.line === "") this.#offer();
       if (!this.#transcript.turnOpen) screen.prompt();
     };
@@ -154,7 +151,7 @@ class Chat {
     });
     try {
       const { paint } = this.#context;
-      screen.show(paint.dim(`${clean(this.#id)}: Ctrl-C cancels a turn, Ctrl-D leaves; the agent keeps running.\n`));
+      screen.show(paint.dim(`${clean(this.#id)}: Ctrl-C cancels a turn, Ctrl-D detaches; the agent keeps running.\n`));
       screen.show(replay(this.#transcript, past));
       rest();
       await Promise.race([this.#follow(past.last, rest), left]);
@@ -166,7 +163,7 @@ class Chat {
     return 0;
   }
 
-  #follow(from: number, looked: () => void): Promise<never> {
+  #follow(from: number, afterRead: () => void): Promise<never> {
     let last = from;
     const take = (event: EventJson): void => {
       last = event.seq;
@@ -176,7 +173,7 @@ class Chat {
         this.#settled();
       }
     };
-    // The daemon's absence is told on the same screen, at a moment that suits it.
+    // A lost daemon is reported on the same screen, between lines.
     const context: Context = Object.create(this.#context, {
       err: { value: (text: string) => this.#show(`${this.#context.paint.yellow(text)}\n`) },
       mayStart: { value: false, writable: true },
@@ -184,35 +181,35 @@ class Chat {
     this.#context.mayStart = false;
     return follow(context, this.#id, async () => {
       await readOn(this.#context, this.#id, last, take);
-      looked();
+      afterRead();
     });
   }
 
-  /** One after the other: prompts arrive in the order they were typed. */
+  /** One after the other, so that prompts arrive in the order they were typed. */
   #send(text: string, echoed = false): void {
     if (text.trim() === "") return;
     const promptId = process.getBuiltinModule("node:crypto").randomUUID();
     if (echoed) this.#echoed.add(promptId);
     this.#unanswered.add(promptId);
     const ask = async (): Promise<void> => {
-      // What becomes of it is in the events; the receipt is only needed for a refusal.
+      // Its outcome is in the events; the receipt is only needed for a refusal.
       const body = { promptId, text, waitMs: 0 };
       const receipt = await this.#context.call("prompt", { params: { id: this.#id }, body });
       if (receipt.disposition === "refused") throw new Error(receiptLine(receipt));
-      if (this.#transcript.turnOpen && !echoed) this.#say("[queued] until this turn has ended");
+      if (this.#transcript.turnOpen && !echoed) this.#print("[queued] until this turn ends");
     };
     this.#sending = this.#sending.then(ask).catch((error: unknown) => {
       this.#unanswered.delete(promptId);
-      this.#say(`[not sent] ${clean(messageOf(error))}`);
+      this.#print(`[not sent] ${clean(messageOf(error))}`);
       this.#settled();
     });
   }
 
-  #say(text: string): void {
+  #print(text: string): void {
     this.#show(`${this.#context.paint.yellow(text)}\n`);
   }
 
-  /** Shows the keys of the oldest open question, once. */
+  /** Shows the keys of the oldest open permission request, once. */
   #offer(): void {
     const [question] = this.#transcript.questions;
     if (question === undefined || question.requestId === this.#offered?.requestId) return;
@@ -220,7 +217,7 @@ class Chat {
     this.#show(`${keysLine(question, this.#context.paint)}\n`);
   }
 
-  /** While a question is open keys are answers and nothing else, unless a line was begun before. */
+  /** While a permission request is open, keys only answer it, unless a line was started before. */
   #takesKey(typed: string, line: string): boolean {
     const [question] = this.#transcript.questions;
     if (question === undefined || line !== "" || leaving.has(typed)) return false;
@@ -234,9 +231,9 @@ class Chat {
   async #answer({ requestId }: OpenQuestion, { optionId }: PermissionOption): Promise<void> {
     try {
       const answer = await this.#context.call("answer", { params: { id: this.#id }, body: { requestId, optionId } });
-      if (!answer.answered) this.#say(`[not answered] ${clean(answer.reason ?? "")}`);
+      if (!answer.answered) this.#print(`[not answered] ${clean(answer.reason ?? "")}`);
     } catch (error) {
-      this.#say(`[not answered] ${clean(messageOf(error))}`);
+      this.#print(`[not answered] ${clean(messageOf(error))}`);
     }
   }
 
@@ -250,15 +247,15 @@ class Chat {
         case "leave":
           return this.#leave();
         case "clear-line":
-          // The editor's own key for it: it knows where its rows are.
+          // The editor's own keys for it: only the editor knows its rows.
           editor.write(null, { ctrl: true, name: "e" });
           editor.write(null, { ctrl: true, name: "u" });
           return screen.release();
         case "cancel":
-          this.#say(`[cancelling] ${leavesHint}`);
+          this.#print(`[cancelling] ${leavesHint}`);
           return void this.#cancel();
-        case "say-how":
-          this.#say(leavesHint);
+        case "show-hint":
+          this.#print(leavesHint);
           return screen.prompt();
       }
     };
@@ -267,21 +264,21 @@ class Chat {
   async #cancel(): Promise<void> {
     try {
       const { cancelled, reason } = await this.#context.call("cancel", { params: { id: this.#id }, body: {} });
-      if (!cancelled) this.#say(clean(reason ?? "The turn was not cancelled."));
+      if (!cancelled) this.#print(clean(reason ?? "The turn was not cancelled."));
     } catch (error) {
-      this.#say(clean(messageOf(error)));
+      this.#print(clean(messageOf(error)));
     }
   }
 }
 
 interface Keys {
-  /** Whether these keys are ours; then the editor does not get them. */
+  /** Whether these keys are handled here instead of by the editor. */
   takes: (typed: string) => boolean;
   before: () => void;
   after: () => void;
 }
 
-/** Keys pass by us before the line editor gets them: an answer must not end up in its line. */
+/** Passes keys to the line editor, except those that answer a permission request. */
 function keyboard(stdin: ReadStream): { input: NodeJS.ReadableStream; connect: (keys: Keys) => void } {
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: (raw: boolean) => stdin.setRawMode(raw) });
   const connect = ({ takes, before, after }: Keys): void => {
@@ -289,10 +286,10 @@ function keyboard(stdin: ReadStream): { input: NodeJS.ReadableStream; connect: (
       if (takes(bytes.toString())) return;
       before();
       input.write(bytes);
-      // By then the editor has taken it.
+      // By then the editor has processed it.
       setImmediate(after);
     });
-    // The terminal is gone.
+    // The terminal was closed.
     stdin.once("end", () => input.end());
   };
   return { input, connect };

@@ -1,4 +1,4 @@
-/** What a key means in an attached chat. Pure: the person's keys must never do something by surprise. */
+/** What a key means in an attached chat. A key must never have a surprising effect. */
 import type { PermissionOption } from "../../model/session.ts";
 import type { OpenQuestion } from "../render/transcript.ts";
 import type { Paint } from "../render/text.ts";
@@ -11,18 +11,18 @@ export interface KeyedOption {
 
 const preferred: Record<string, string> = { allow_once: "y", allow_always: "a", reject_once: "n", reject_always: "d" };
 const others = "123456789bcefghijklmopqrstuvwxz";
-/** A key that comes sooner was meant for something else: nobody has read the question yet. */
+/** An earlier key was meant for something else: the user cannot have read the request yet. */
 export const readingMs = 300;
-/** Two Ctrl-C within this time leave. */
+/** Ctrl-C twice within this time detaches. */
 const twiceMs = 2_000;
 
-/** By meaning where the agent says what an option means; its second of a kind, and what we do not know, by number. */
+/** Known kinds of options have mnemonic keys; a second option of a kind, and unknown kinds, have numbers. */
 export function keysOf(options: readonly PermissionOption[]): KeyedOption[] {
   const free = others.split("");
   const taken = new Set<string>();
   return options.flatMap((option) => {
-    const wanted = preferred[option.kind];
-    const key = wanted === undefined || taken.has(wanted) ? free.shift() : wanted;
+    const mnemonic = preferred[option.kind];
+    const key = mnemonic === undefined || taken.has(mnemonic) ? free.shift() : mnemonic;
     if (key === undefined) return [];
     taken.add(key);
     return [{ key, option }];
@@ -34,7 +34,7 @@ export function keysLine({ options }: OpenQuestion, paint: Paint): string {
   return `  ${keys.join("   ")}`;
 }
 
-/** The option that these bytes from the keyboard choose. What is pasted, and what came too soon, chooses none. */
+/** The option that these bytes from the keyboard choose; null for pasted text and for keys that came too early. */
 export function chosenBy(typed: string, question: OpenQuestion, shownForMs: number): PermissionOption | null {
   if (shownForMs < readingMs) return null;
   return keysOf(question.options).find(({ key }) => key === typed.toLowerCase())?.option ?? null;
@@ -44,8 +44,8 @@ export function meaningOfInterrupt(state: {
   sinceLastMs: number;
   hasLine: boolean;
   turnOpen: boolean;
-}): "leave" | "clear-line" | "cancel" | "say-how" {
+}): "leave" | "clear-line" | "cancel" | "show-hint" {
   if (state.sinceLastMs < twiceMs) return "leave";
   if (state.hasLine) return "clear-line";
-  return state.turnOpen ? "cancel" : "say-how";
+  return state.turnOpen ? "cancel" : "show-hint";
 }

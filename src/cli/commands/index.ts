@@ -1,7 +1,6 @@
 /** All commands. A verb that only calls an operation is a row here; any other command is loaded when it is called. */
 import { chatArgument, type IndexEntry, projectArgument, sessionArgument } from "../command.ts";
 import { clean, inert } from "../render/text.ts";
-// `info` and `session ls` are part of the main file: half a millisecond faster than a file of their own.
 import { command as info } from "./daemon/info.ts";
 import { lazy, operation, verb } from "./operation.ts";
 import { command as sessionLs } from "./session/ls.ts";

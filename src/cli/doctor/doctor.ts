@@ -9,7 +9,7 @@ import { formatProblem } from "../../config/file.ts";
 import { count } from "../render/text.ts";
 import { defaultLaunchOptions, readLaunchOptions } from "../../base/launch-options.ts";
 import { readJson } from "../../base/durable-file.ts";
-import { reachTroubles } from "../system/daemon/reach.ts";
+import { reachProblems } from "../system/daemon/reach.ts";
 import { checkEnvironment, searchEnvironment } from "./environment.ts";
 import { checkHome } from "./home.ts";
 import { checkCgroup, checkDaemon, checkScreens } from "./machine.ts";
@@ -101,9 +101,9 @@ function checkReach({ paths }: Pick<Context, "paths">): Finding[] {
   const { host, publicUrls, tlsCert } = options;
   const scheme = tlsCert === null ? "http" : "https";
   const also = publicUrls.length === 0 ? "" : `, and as ${publicUrls.join(", ")}`;
-  const troubles = reachTroubles(options, paths);
+  const problems = reachProblems(options, paths);
   return [
     finding("access", "ok", `Browsers reach the dashboard over ${scheme} on ${host}${also}.`),
-    ...troubles.map(({ message, fix }) => finding("access", "warn", message, { fix })),
+    ...problems.map(({ message, fix }) => finding("access", "warn", message, { fix })),
   ];
 }

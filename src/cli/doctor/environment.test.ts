@@ -62,7 +62,7 @@ test("[ENV-202] what no agent gets is named, without marks of other programs and
 test("[ENV-202] `service install` names what the service does not get", () => {
   const env = { ANTHROPIC_API_KEY: "secret", MY_TOKEN: "x", ACME_A: "x", PATH: "/bin", LANG: "C" };
   const lines = missingInService(env, [{ name: "ACME_*", file: "f" }], "systemd");
-  expect(lines[0]).toBe("The service does not get these variables of your shell: ACME_A, ANTHROPIC_API_KEY");
+  expect(lines[0]).toBe("These variables of your shell are not passed to the service: ACME_A, ANTHROPIC_API_KEY");
   expect(lines.join("\n")).not.toContain("secret");
   expect(missingInService({ PATH: "/bin" }, [], "launchd")).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Whether the daemon, and through it agents, have what the user's shell has: PATH, and variables that agents need. */
+/** Checks whether the daemon, and so its agents, have the PATH and variables of the user's shell. */
 import { delimiter } from "node:path";
 import { agentVariables } from "../../agents/registry.ts";
 import { isNamed, isPassedOn, marksAnother } from "../../base/clean-env.ts";
@@ -11,7 +11,7 @@ import { type Finding, finding } from "./finding.ts";
 
 const check = "environment";
 
-/** The environment that programs are looked for in: the running daemon's, else the one that it would be started with. */
+/** The environment to search programs in: the running daemon's, or the one it would be started with. */
 export function searchEnvironment({ env, paths }: Context): NodeJS.ProcessEnv {
   const found = findDaemon(paths);
   const path = found.daemon === "running" ? found.file.path : undefined;
@@ -41,7 +41,7 @@ function judgePath(env: NodeJS.ProcessEnv, daemon: DaemonFile | null): Finding[]
   ];
 }
 
-/** What the configuration names, and what this shell has for agents, but the running daemon has not. */
+/** Variables that the configuration names or this shell has for agents, but the running daemon lacks. */
 export function judgeVariables(
   env: NodeJS.ProcessEnv,
   daemon: Pick<DaemonFile, "variables"> | null,
@@ -52,10 +52,10 @@ export function judgeVariables(
   if (has === null) return [];
   const lacking = named.filter(({ name }) => !name.endsWith("*") && !has.has(name));
   const names = named.map((each) => each.name);
-  const isWanted = (name: string): boolean =>
+  const isNeeded = (name: string): boolean =>
     (isForAgents(name) && isPassedOn(name, agentVariables)) || isNamed(name, names, agentVariables);
   const later = Object.keys(env).filter(
-    (name) => isWanted(name) && !has.has(name) && !lacking.some((each) => each.name === name),
+    (name) => isNeeded(name) && !has.has(name) && !lacking.some((each) => each.name === name),
   );
   return [
     ...lacking.map(({ name, file }) =>
@@ -78,8 +78,8 @@ export function judgeDropped(env: NodeJS.ProcessEnv, named: readonly NamedVariab
   const dropped = droppedVariables(env, named);
   if (dropped.length === 0) return [];
   return [
-    finding(check, "info", `Variables of this shell that agents do not get: ${dropped.join(", ")}`, {
-      fix: `To pass one on, name it in config.yaml: defaults: {passEnv: [${dropped[0]}]}, then holdfast restart`,
+    finding(check, "info", `Variables in this shell that are not passed to agents: ${dropped.join(", ")}`, {
+      fix: `To pass one, name it in config.yaml: defaults: {passEnv: [${dropped[0]}]}, then holdfast restart`,
     }),
   ];
 }
@@ -91,7 +91,7 @@ export function droppedVariables(env: NodeJS.ProcessEnv, named: readonly NamedVa
     .toSorted();
 }
 
-/** The service's file holds PATH alone, because others may read it: keys and tokens have to come from its manager. */
+/** The service's file only contains PATH, because others can read it: secrets must come from its manager. */
 export function missingInService(
   env: NodeJS.ProcessEnv,
   named: readonly NamedVariable[],
@@ -103,7 +103,7 @@ export function missingInService(
   );
   if (missing.length === 0) return [];
   return [
-    `The service does not get these variables of your shell: ${missing.toSorted().join(", ")}`,
+    `These variables of your shell are not passed to the service: ${missing.toSorted().join(", ")}`,
     manager === "systemd"
       ? "  For agents that need them: put NAME=value lines into ~/.config/environment.d/holdfast.conf (mode 0600)."
       : "  For agents that need them: launchctl setenv NAME value",
@@ -113,18 +113,18 @@ export function missingInService(
 const providers =
   /^(CLAUDE|ANTHROPIC|OPENAI|CODEX|GEMINI|GOOGLE|OPENCODE|OLLAMA|AWS|AZURE|VERTEX|OPENROUTER|MISTRAL|GROQ|DEEPSEEK|XAI|COHERE|HF|LITELLM)_/;
 const secrets = /(_API_KEY|_TOKEN|_BASE_URL|_ENDPOINT)$/;
-/** Set by an agent or an editor for what it starts. */
+/** Set by an agent or an editor for its children. */
 const marks = /^(CLAUDE_CODE_(ENTRYPOINT|SSE_PORT|EXECPATH|SESSION\w*|REMOTE\w*)|HOLDFAST_\w*)$/;
 
 /** Whether a variable looks like one that an agent reads. */
 export function isForAgents(name: string): boolean {
   if (marks.test(name)) return false;
-  // Claude Code has settings of many names; passEnv can ask for each.
+  // Claude Code has many settings; passEnv can name each.
   if (marksAnother(name, agentVariables) && !name.startsWith("CLAUDE_CODE_")) return false;
   return providers.test(name) || secrets.test(name) || isNamed(name, agentVariables.reads, agentVariables);
 }
 
-/** In the middle of a sentence. */
+/** A part of a sentence, in lower case. */
 function restartIn(context: Context, daemon: DaemonFile | null): string {
   const name = serviceName(context);
   if (daemon?.managedBy === "systemd") {

@@ -1,4 +1,4 @@
-/** What surrounds the daemon: would something end its agents, and what it says of itself. */
+/** Checks the daemon and its surroundings: cgroup, database, terminal support. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -17,7 +17,7 @@ export function checkCgroup(context: Context): Finding[] {
   const risk = judgeCgroup(readCgroupFacts(pid));
   if (risk.risk === "none") return [finding("cgroup", "ok", risk.sentence)];
   if (pid === "self" && scopePrefix() !== null && risk.risk === "unit-stop") {
-    return [finding("cgroup", "info", `${risk.sentence} holdfast start would use a scope of its own here.`)];
+    return [finding("cgroup", "info", `${risk.sentence} holdfast start would use its own scope here.`)];
   }
   return [finding("cgroup", "warn", risk.sentence, { fix: risk.fix })];
 }
@@ -28,7 +28,7 @@ export async function checkDaemon(context: Context): Promise<Finding[]> {
     return [
       existsSync(context.paths.database)
         ? await checkDatabase(context)
-        : finding("database", "info", "The daemon was never started here."),
+        : finding("database", "info", "The daemon has never been started in this home."),
     ];
   }
   try {
@@ -44,22 +44,22 @@ export async function checkDaemon(context: Context): Promise<Finding[]> {
   }
 }
 
-/** The dashboard shows terminals through this package, which is optional: npm leaves it out where it cannot be installed. */
+/** The dashboard needs this optional package to show terminals; npm omits it where it cannot be installed. */
 export function checkScreens({ dist }: Pick<Context, "dist">): Finding {
   const check = "screens";
   try {
-    // As the daemon finds it, from where it is installed; the package for this system is needed too.
+    // Resolved like the daemon does; the package for this platform is needed too.
     const found = createRequire(join(dist, "cli.cjs")).resolve("@lydell/node-pty");
     createRequire(found).resolve(`@lydell/node-pty-${process.platform}-${process.arch}/package.json`);
     return finding(check, "ok", "The dashboard can show terminals.");
   } catch {
     return finding(check, "warn", "The package @lydell/node-pty is missing: the dashboard cannot show terminals.", {
-      fix: "Install Holdfast again without --omit=optional.",
+      fix: "Reinstall Holdfast without --omit=optional.",
     });
   }
 }
 
-/** A gigabyte of events is read in less. */
+/** Enough for a gigabyte of events. */
 const databaseMs = 60_000;
 
 /** Only the daemon opens the database, or this program in its place: see src/store/check.ts. */
@@ -71,7 +71,7 @@ function checkDatabase({ dist, paths, env }: Context): Promise<Finding> {
         resolve(JSON.parse(stdout) as FindingJson);
       } catch {
         const why = error === null ? "no answer" : messageOf(error).split("\n")[0];
-        resolve(finding("database", "warn", `The database could not be looked at: ${why}`, { fix: "holdfast start" }));
+        resolve(finding("database", "warn", `Cannot check the database: ${why}`, { fix: "holdfast start" }));
       }
     });
   });

@@ -1,6 +1,6 @@
 /**
- * Does for real, in a scratch directory, what every session needs: a worktree, a tmux session that outlives its starter,
- * a socket. Everything it makes is removed; its tmux server has a name of its own.
+ * A self-test in a scratch directory of everything a session needs: a worktree, a tmux session that outlives its starter,
+ * a socket. Everything is removed afterwards; the tmux server is its own.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -18,8 +18,8 @@ export async function prove(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const proofs: [string, string, (directory: string, env: NodeJS.ProcessEnv) => void | Promise<void>][] = [
     ["write", "A file was written durably.", (at) => writeDurable(join(at, "file"), "text")],
     ["socket", "A unix socket was opened.", openSocket],
-    ["worktree", "A git worktree was made.", makeWorktree],
-    ["tmux", "A tmux session was started, seen and ended.", runTmux],
+    ["worktree", "A git worktree was created.", makeWorktree],
+    ["tmux", "A tmux session was started, found and stopped.", runTmux],
   ];
   const findings: Finding[] = [];
   try {
@@ -62,7 +62,7 @@ function runTmux(directory: string, env: NodeJS.ProcessEnv): void {
   try {
     run("tmux", [...server, "has-session", "-t", "=proof"], clean);
   } finally {
-    // The server was started for this one session and goes with it.
+    // The server exits with its only session.
     run("tmux", [...server, "kill-session", "-t", "=proof"], clean);
   }
 }

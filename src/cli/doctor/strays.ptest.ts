@@ -67,9 +67,9 @@ test("[DOC-3] worktrees, launches and tmux sessions that belong to no session ar
   fill(paths);
   const worktree = join(paths.worktrees, "my-app", "ma-2");
   expect((await leftovers()).map(({ level, message }) => [level, message])).toEqual([
-    ["warn", `There is a worktree that belongs to no session: ${worktree}`],
-    ["warn", "There is a tmux session of ours that belongs to no session: worker-ma-2"],
-    ["warn", `There are files of an agent that belongs to no session: ${join(paths.launches, "ma-2")}`],
+    ["warn", `Orphaned worktree: ${worktree}`],
+    ["warn", "Orphaned tmux session: worker-ma-2"],
+    ["warn", `Orphaned agent files: ${join(paths.launches, "ma-2")}`],
   ]);
   // Nothing is mended while an agent may use it, and never a worktree.
   await leftovers("--fix");
@@ -84,6 +84,11 @@ test("[DOC-3] with the daemon down doctor says that it cannot tell", async () =>
   const { paths, leftovers } = await home(null);
   mkdirSync(join(paths.worktrees, "my-app", "ma-1"), { recursive: true });
   expect(await leftovers()).toMatchObject([
-    { level: "info", message: expect.stringContaining("cannot be told while the daemon is down") as string },
+    {
+      level: "info",
+      message: expect.stringContaining(
+        "Cannot check for orphaned worktrees and tmux sessions while the daemon is down",
+      ) as string,
+    },
   ]);
 });

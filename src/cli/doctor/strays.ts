@@ -1,6 +1,6 @@
 /**
- * What belongs to no session any more: worktrees, directories of launches, tmux sessions on our own server. Looked at
- * before the daemon is asked which sessions there are, so that what is being made meanwhile is never taken for a stray.
+ * Finds worktrees, launch directories and tmux sessions that no longer belong to a session. They are listed before the
+ * daemon's sessions are, so that nothing created meanwhile is taken for an orphan.
  */
 import { execFile } from "node:child_process";
 import { lstatSync, readdirSync, rmSync } from "node:fs";
@@ -36,14 +36,14 @@ export async function checkStrays(context: Context): Promise<Finding[]> {
     return [];
   }
   if (findDaemon(paths).daemon !== "running") {
-    const message = "Worktrees and tmux sessions that belong to no session cannot be told while the daemon is down.";
+    const message = "Cannot check for orphaned worktrees and tmux sessions while the daemon is down.";
     return [finding(check, "info", message, { fix: "holdfast start, then holdfast doctor again" })];
   }
   const sessions = await context.call("sessions").catch(() => null);
-  // The check of the daemon itself says why.
+  // The check of the daemon itself reports why.
   if (sessions === null) return [];
   const ids = new Set(sessions.map(({ id }) => id));
-  const places = new Set(sessions.map(({ workspacePath }) => workspacePath));
+  const known = new Set(sessions.map(({ workspacePath }) => workspacePath));
   const running = tmux.is === "sessions" ? tmux.sessions.filter(({ session }) => !ids.has(session)) : [];
   const inTmux = new Set(running.map(({ session }) => session));
   const chats = workers
@@ -51,7 +51,7 @@ export async function checkStrays(context: Context): Promise<Finding[]> {
     .map((id) => ({ id, path: join(paths.workers, id), pid: livingAgent(join(paths.workers, id)) }));
   const inUse = new Set([...inTmux, ...chats.flatMap(({ id, pid }) => (pid === null ? [] : [id]))]);
   return [
-    ...worktrees.filter((path) => !places.has(path)).map((path) => strayWorktree(path, inUse.has(basename(path)))),
+    ...worktrees.filter((path) => !known.has(path)).map((path) => strayWorktree(path, inUse.has(basename(path)))),
     ...running.map(({ name }) => strayTmux(paths.tmuxSocket, name)),
     ...launches
       .filter((id) => !ids.has(id))
@@ -63,31 +63,31 @@ export async function checkStrays(context: Context): Promise<Finding[]> {
 
 /** Not fixed: there may be work in it. */
 function strayWorktree(path: string, inUse: boolean): Finding {
-  const remove = `Keep what you need of it, then run in its repository: git worktree remove ${quoteShellWord(path)}`;
-  return finding(check, "warn", `There is a worktree that belongs to no session: ${path}`, {
-    fix: inUse ? "An agent runs in it (see below). Leave it until that has ended." : remove,
+  const remove = `Save what you need, then run in its repository: git worktree remove ${quoteShellWord(path)}`;
+  return finding(check, "warn", `Orphaned worktree: ${path}`, {
+    fix: inUse ? "An agent runs in it (see below). Keep it until that has exited." : remove,
   });
 }
 
-/** How an agent comes to be unknown, and the only way to make it known again. */
-const older = "If an older database was put back, the newer one supervises it again.";
+/** How an agent becomes unknown, and the only way to supervise it again. */
+const older = "If you restored an older database, the newer one supervises it again.";
 
 /** Not fixed: an agent may be working in it. */
 function strayTmux(socket: string, name: string): Finding {
   const target = quoteShellWord(`=${name}`);
-  return finding(check, "warn", `There is a tmux session of ours that belongs to no session: ${name}`, {
-    fix: `${older} Use it: tmux -L ${socket} attach -t ${target} - End it: tmux -L ${socket} kill-session -t ${target}`,
+  return finding(check, "warn", `Orphaned tmux session: ${name}`, {
+    fix: `${older} Attach: tmux -L ${socket} attach -t ${target} - Kill it: tmux -L ${socket} kill-session -t ${target}`,
   });
 }
 
 /** Not fixed: the agent may be in the middle of a turn. */
 function strayChat(id: string, path: string, pid: number): Finding {
-  return finding(check, "warn", `A chat agent runs that belongs to no session: ${id} (pid ${pid})`, {
-    fix: `${older} What it wrote: ${quoteShellWord(path)} - End it: kill ${pid}`,
+  return finding(check, "warn", `Orphaned chat agent: ${id} (pid ${pid})`, {
+    fix: `${older} Its output: ${quoteShellWord(path)} - Kill it: kill ${pid}`,
   });
 }
 
-/** The agent that the record of a chat names, while it lives. */
+/** The pid of the agent in a chat's record, if it is alive. */
 function livingAgent(directory: string): number | null {
   const read = readJson(join(directory, recordFile));
   const record = read.is === "known" ? (read.value as Partial<WorkerRecord>) : {};
@@ -98,25 +98,25 @@ function livingAgent(directory: string): number | null {
 
 function strayLaunch(path: string, state: "running" | "ended"): Finding {
   const fix = `rm -r ${quoteShellWord(path)}`;
-  const message = `There are files of an agent that belongs to no session: ${path}`;
-  if (state === "running") return finding(check, "warn", message, { fix: `Once nothing uses it: ${fix}` });
+  const message = `Orphaned agent files: ${path}`;
+  if (state === "running") return finding(check, "warn", message, { fix: `When it is no longer in use: ${fix}` });
   return finding(check, "warn", message, { fix, repair: () => rmSync(path, { recursive: true, force: true }) });
 }
 
 function deadSocket(path: string): Finding {
-  return finding(check, "info", `There is a socket of a tmux server that is gone: ${path}`, {
-    fix: "The next session takes it over.",
+  return finding(check, "info", `Stale tmux socket: ${path}`, {
+    fix: "The next session reuses it.",
   });
 }
 
 type TmuxList =
   | { is: "sessions"; sessions: { session: string; name: string }[] }
-  /** Its socket is there, and nobody listens on it. */
+  /** The socket exists, but has no listener. */
   | { is: "no-server"; socket: string }
   | { is: "unknown" };
 
 async function listTmux({ paths, env }: Context): Promise<TmuxList> {
-  // Without TMUX_TMPDIR, as the daemon's own calls are made.
+  // Without TMUX_TMPDIR, like the daemon's own calls.
   const { TMUX: _tmux, TMUX_TMPDIR: _directory, ...clean } = env;
   const socket = join("/tmp", `tmux-${process.getuid?.() ?? 0}`, paths.tmuxSocket);
   if (lstatSync(socket, { throwIfNoEntry: false }) === undefined) return { is: "sessions", sessions: [] };
@@ -130,7 +130,7 @@ async function listTmux({ paths, env }: Context): Promise<TmuxList> {
   });
 }
 
-/** A session without our option is the person's own. */
+/** A session without our option is the user's own. */
 function parseTmux(text: string): { session: string; name: string }[] {
   return text.split("\n").flatMap((line) => {
     const [session = "", name = ""] = line.split("\t");

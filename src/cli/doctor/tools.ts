@@ -1,4 +1,4 @@
-/** Programs that Holdfast needs, and agents that it can run. */
+/** Checks the programs that Holdfast requires and the agents that it can run. */
 import { execFile } from "node:child_process";
 import { findProgram } from "../../base/find-program.ts";
 import { builtInAgents, builtInIds } from "../../agents/registry.ts";
@@ -7,7 +7,7 @@ import { type Finding, finding } from "./finding.ts";
 
 const deadlineMs = 5_000;
 const oldestGit: Version = [2, 31];
-/** 3.2 has what confirmation of input and exact targets need. */
+/** 3.2 supports confirming input and exact targets. */
 const oldestTmux: Version = [3, 2];
 
 type Version = readonly [number, number];
@@ -26,15 +26,14 @@ export async function checkTools(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   ];
 }
 
-/** Without it a chat agent works all the same; only a disk that fills up in the middle of a turn may cost its answer. */
+/** Optional: without it a disk that fills up during a turn can lose the agent's answer. */
 export function judgeReserve(path: string | null): Finding {
-  if (path !== null) return finding("fallocate", "ok", "Room is reserved ahead of what chat agents write");
-  const message =
-    "fallocate is not on PATH: no room is reserved ahead of what a chat agent writes, so a full disk may cost it an answer.";
+  if (path !== null) return finding("fallocate", "ok", "Disk space is reserved for chat agents' output");
+  const message = "fallocate is not on PATH: without reserved disk space, a full disk can lose a chat agent's answer.";
   return finding("fallocate", "warn", message, {
     fix:
       process.platform === "darwin"
-        ? "Keep some gigabytes free: this system has none."
+        ? "This system has no fallocate. Keep a few GB of disk space free."
         : "sudo apt-get install util-linux",
   });
 }
@@ -58,15 +57,15 @@ async function checkVersion({ name, args, oldest, fix, env }: Tool): Promise<Fin
 export function judgeVersion(name: string, text: string, oldest: Version, fix: string): Finding {
   const found = /(\d+)\.(\d+)/.exec(text);
   const shown = text.trim().split("\n")[0] ?? "";
-  if (found === null) return finding(name, "warn", `The version of ${name} could not be read: ${shown}`);
+  if (found === null) return finding(name, "warn", `Cannot read the version of ${name}: ${shown}`);
   const [major, minor] = [Number(found[1]), Number(found[2])];
   const enough = major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
   return enough
     ? finding(name, "ok", shown)
-    : finding(name, "fail", `${shown} is too old; ${oldest.join(".")} or newer is needed.`, { fix });
+    : finding(name, "fail", `${shown} is too old; ${oldest.join(".")} or newer is required.`, { fix });
 }
 
-/** Agents that can be installed from npm, and the programs that speak ACP for them. */
+/** Agents that npm can install, with their ACP adapters. */
 const installable = builtInAgents.flatMap(({ id, npm, terminal, chat }) => {
   const program = terminal?.start[0];
   if (npm === undefined || program === undefined) return [];
@@ -79,7 +78,7 @@ export function agentsFound(env: NodeJS.ProcessEnv): string[] {
   return installable.filter(({ program }) => findProgram(program, env["PATH"]) !== null).map(({ id }) => id);
 }
 
-/** @param shell the user's own environment, where the daemon runs with another one. */
+/** @param shell the user's own environment, if the daemon runs with another one. */
 export function checkAgents(env: NodeJS.ProcessEnv, shell: NodeJS.ProcessEnv = env): Finding[] {
   const found = agentsFound(env);
   const each = installable.flatMap(({ id, program, install, adapter }) => {
@@ -105,11 +104,11 @@ export function checkAgents(env: NodeJS.ProcessEnv, shell: NodeJS.ProcessEnv = e
   return found.length === 0 ? [none, ...each] : each;
 }
 
-/** One that only the user's shell finds is installed, but `spawn` cannot use it. */
+/** A program that only the user's shell finds is installed, but `spawn` cannot use it. */
 function absent(id: string, program: string, shell: NodeJS.ProcessEnv, otherwise: Finding): Finding {
   const own = findProgram(program, shell["PATH"]);
   if (own === null) return otherwise;
-  const message = `This shell finds ${own}, but the daemon was started with another PATH and does not find ${program}.`;
+  const message = `This shell finds ${own}, but the daemon, started with another PATH, does not find ${program}.`;
   return finding(`agent ${id}`, "warn", message, { fix: "holdfast restart" });
 }
 

@@ -2,7 +2,9 @@
 import type { Context } from "../context.ts";
 import type { StartOutcome, StopOutcome } from "../system/daemon/control.ts";
 import type { InfoJson } from "../../contract/wire.ts";
-import { ageOf, compareNaturally, count } from "./text.ts";
+import { count } from "./text.ts";
+import { formatAgeOf } from "../../model/duration.ts";
+import { compareNaturally } from "../../model/text.ts";
 
 export function printStart(context: Pick<Context, "out" | "err">, outcome: StartOutcome): void {
   if (outcome.start === "already-running") {
@@ -71,7 +73,7 @@ export function infoLines(
   now: number,
   installed: { version: string; build: string } | null = null,
 ): string[] {
-  const since = info.startedAt === null ? "" : `, for ${ageOf(info.startedAt, now)}`;
+  const since = info.startedAt === null ? "" : `, for ${formatAgeOf(info.startedAt, now)}`;
   const rows: [string, string | null][] = [
     ["State", `${info.state}${info.pid === null ? "" : ` (pid ${info.pid}${since})`}`],
     ["Address", info.url],

@@ -21,7 +21,7 @@ test("[CLI-24] a spawn's steps are told once each, postCreate with what it print
     { type: "launch.up" },
   ]);
   expect(lines).toEqual([
-    "ma-1: making the worktree",
+    "ma-1: creating the worktree",
     "  Submodule lib is filled.",
     "ma-1: running postCreate",
     "  $ npm ci",
@@ -43,8 +43,8 @@ test("[CLI-24] a restore's steps; an agent that is started once more", () => {
     { type: "session.intent", want: { want: "killed" } },
   ]);
   expect(lines).toEqual([
-    "ma-1: bringing it back",
-    "ma-1: its worktree is back from the trash",
+    "ma-1: restoring",
+    "ma-1: worktree restored from the trash",
     "ma-1: starting claude",
     "ma-1: starting claude again",
   ]);
@@ -52,7 +52,7 @@ test("[CLI-24] a restore's steps; an agent that is started once more", () => {
 
 test("[CLI-24] of several each line says whose it is", () => {
   expect(told([{ type: "session.created" }, output("$ make\nbuilt\n")], true)).toEqual([
-    "ma-1: making the worktree",
+    "ma-1: creating the worktree",
     "ma-1: running postCreate",
     "ma-1:  $ make",
     "ma-1:  built",
@@ -69,16 +69,16 @@ test("[CLI-8] what a command prints moves and colors nothing; of a progress bar 
 });
 
 test("[CLI-25] who leaves is told what goes on, and what was never begun", () => {
-  expect(leftLines({ verb: "spawn", sessions: ["ma-1"], unnamed: 0, unasked: 0 })).toEqual([
-    "Not waiting any longer: ma-1 is still being started.",
-    "  Look:   holdfast session show ma-1",
-    "  End it: holdfast session kill ma-1",
+  expect(leftLines({ verb: "spawn", sessions: ["ma-1"], unnamed: 0, unrequested: 0 })).toEqual([
+    "Stopped waiting. ma-1 is still being created.",
+    "  Check: holdfast session show ma-1",
+    "  Kill:  holdfast session kill ma-1",
   ]);
-  expect(leftLines({ verb: "restore", sessions: ["ma-1"], unnamed: 0, unasked: 0 }).at(-1)).toBe(
-    "  End it: holdfast session stop ma-1",
+  expect(leftLines({ verb: "restore", sessions: ["ma-1"], unnamed: 0, unrequested: 0 }).at(-1)).toBe(
+    "  Stop:  holdfast session stop ma-1",
   );
-  expect(leftLines({ verb: "spawn", sessions: [], unnamed: 2, unasked: 3 })).toEqual([
-    "Not waiting any longer: the daemon goes on with the spawn. Look: holdfast session ls",
-    "Nothing was begun for 3 further issues.",
+  expect(leftLines({ verb: "spawn", sessions: [], unnamed: 2, unrequested: 3 })).toEqual([
+    "Stopped waiting. The spawn continues in the daemon. Check with: holdfast session ls",
+    "3 remaining issues were not started.",
   ]);
 });

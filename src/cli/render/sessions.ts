@@ -1,8 +1,11 @@
 /** `session ls`: pure, from the daemon's answer to lines. */
-import { isTerminated, statusNeedsYou } from "../../model/session.ts";
+import { isTerminated, needsYou, sortSessions } from "../../model/board.ts";
 import type { SessionJson } from "../../contract/wire.ts";
 import { needLines } from "./need.ts";
-import { type Paint, ageOf, clean, compareNaturally, count, sortedNaturally } from "./text.ts";
+import type { Paint } from "./text.ts";
+import { clean, count } from "./text.ts";
+import { formatAgeOf } from "../../model/duration.ts";
+import { compareNaturally } from "../../model/text.ts";
 
 export interface ListOptions {
   /** Also orchestrators; each line then ends with the role. */
@@ -31,7 +34,7 @@ export function chooseSessions<S extends Listed>(
   { all, includeTerminated }: ListOptions,
 ): { shown: S[]; hidden: number } {
   const listed = sessions.filter(({ role }) => all || role !== "orchestrator");
-  const byId = sortedNaturally(listed, ({ id }) => id);
+  const byId = sortSessions(listed);
   const candidates = byId.sort((a, b) => compareNaturally(a.project, b.project));
   const shown = candidates.filter(({ status }) => includeTerminated || !isTerminated(status));
   return { shown, hidden: candidates.length - shown.length };
@@ -58,16 +61,11 @@ export function sessionLines(sessions: readonly Listed[], options: ListOptions, 
 function sessionLine(session: Listed, withRole: boolean, paint: Paint, now: number): string {
   const parts = [
     paint.green(clean(session.id)),
-    paint.dim(`(${ageOf(session.lastActivityAt ?? session.createdAt, now)})`),
+    paint.dim(`(${formatAgeOf(session.lastActivityAt ?? session.createdAt, now)})`),
     ...(session.branch === null ? [] : [paint.cyan(clean(session.branch))]),
     paint.dim(`[${session.status}]`),
     ...(session.pullRequest === null ? [] : [paint.blue(clean(session.pullRequest.url))]),
     ...(withRole ? [session.role] : []),
   ];
   return `  ${parts.join("  ")}`;
-}
-
-/** An older daemon leaves the field out. */
-export function needsYou({ needsYou: needed, status }: Pick<SessionJson, "needsYou" | "status">): boolean {
-  return needed ?? statusNeedsYou(status);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { EventJson } from "../../contract/wire.ts";
 import { makePaint } from "./text.ts";
-import { mergeTools, startOfTurns, Transcript } from "./transcript.ts";
+import { startOfTurns, Transcript } from "./transcript.ts";
 
 type Said = { type: string } & Record<string, unknown>;
 const plain = makePaint(false);
@@ -53,7 +53,7 @@ describe("[CLI-20] events become lines", () => {
     [
       "prompts that wait are named at the end, withdrawn ones are not",
       [admitted("p", "one"), admitted("q", "two"), { type: "prompt.withdrawn", promptId: "p" }],
-      ["[waiting] two"],
+      ["[queued] two"],
     ],
     [
       "thoughts are marked, line by line",
@@ -119,7 +119,7 @@ describe("[CLI-20] events become lines", () => {
         { type: "run.ended", how: "lost", exit: null },
       ],
       [
-        "[interrupted: the agent stopped before it finished]",
+        "[interrupted: the agent exited before it finished]",
         "[cut at the model's token limit]",
         "[the agent refused]",
         "[some new reason]",
@@ -200,8 +200,9 @@ describe("[CLI-20] events become lines", () => {
 
 test("[CLI-20] turn and open questions follow the events", () => {
   const transcript = new Transcript(plain);
+  let seq = 0;
   const take = (...events: Said[]): unknown => {
-    for (const event of numbered(events)) transcript.take(event);
+    for (const event of events) transcript.take({ seq: ++seq, at: "2026-01-01T00:00:00.000Z", ...event });
     return [transcript.turnOpen, transcript.questions.map(({ requestId }) => requestId)];
   };
   expect(take(...sent("p"), asked, { ...asked, requestId: "r2" })).toEqual([true, ["r1", "r2"]]);
@@ -215,13 +216,7 @@ test("[CLI-20] turn and open questions follow the events", () => {
 
 test("[CLI-20] of tool calls that are over, one line each stands where they began", () => {
   const events = [tool({ title: "Terminal" }), text("x"), tool({ title: "ls", status: "failed" })];
-  const merged = mergeTools(numbered(events));
-  expect(merged.map(({ seq, type }) => [seq, type])).toEqual([
-    [1, "tool.updated"],
-    [2, "agent.text"],
-  ]);
-  const transcript = new Transcript(plain);
-  expect(merged.map((event) => transcript.take(event)).join("")).toBe("[tool] ls: failed\nx");
+  expect(new Transcript(plain).replay(numbered(events), 0)).toBe("[tool] ls: failed\nx");
 });
 
 test("[CLI-21] the last turns begin with their prompts, or by the agent itself", () => {
@@ -236,4 +231,26 @@ test("[CLI-21] the last turns begin with their prompts, or by the agent itself",
   ]);
   expect([0, 1, 2, 3, 4].map((turns) => startOfTurns(events, turns))).toEqual([Infinity, 8, 5, 2, null]);
   expect(startOfTurns(events.slice(7), 1)).toBe(null);
+});
+
+test("[CLI-20] past turns have their questions in full, and what follows continues them", () => {
+  const transcript = new Transcript(plain);
+  const past = numbered([
+    admitted("p", "one"),
+    ...sent("p"),
+    tool({ title: "List files", rawInput: { command: "ls" } }),
+    { ...asked, toolCallId: "t1" },
+    ended("end_turn"),
+    admitted("q", "two"),
+    ...sent("q"),
+    text("par"),
+  ]);
+  expect(transcript.replay(past, 2)).toBe(
+    [
+      "> one\n[tool] List files\n[permission r1] Run npm test\n  command ls\n",
+      "  options allow once: Allow, reject once: Reject\n[turn finished]\n\n> two\npar",
+    ].join(""),
+  );
+  expect(transcript.take({ ...text("tly"), seq: past.length + 1, at: "" })).toBe("tly");
+  expect(transcript.end()).toBe("\n");
 });

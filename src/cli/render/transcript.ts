@@ -1,132 +1,150 @@
 /**
- * A chat's transcript. What agents say comes in pieces that may end in the middle of a line, so a piece of transcript
- * is text to be written as it is. Words in brackets are ours, everything else was said by somebody.
+ * A chat's transcript as text. The reducer makes the items; this prints what is new about them, as it comes. Agents send
+ * text in pieces that may end in the middle of a line, so the result is written as is. Text in brackets is Holdfast's.
  */
 import { questionId } from "../../contract/question.ts";
-import { shorten } from "../../model/text.ts";
-import { callDetails, mergeCall, type ToolCallFields } from "../../model/tool-call.ts";
-import type { PermissionOption } from "../../model/session.ts";
+import type { PermissionItem, PromptItem, ToolItem, TranscriptItem } from "../../contract/transcript.ts";
 import type { EventJson } from "../../contract/wire.ts";
-import { type Paint, clean, inert } from "./text.ts";
+import { shorten } from "../../model/text.ts";
+import { callDetails } from "../../model/tool-call.ts";
+import { TranscriptBuilder } from "../../model/transcript/builder.ts";
+import { stopLabel } from "../../model/transcript/item-text.ts";
+import type { Paint } from "./text.ts";
 import { answeredBy, optionText, questionLines } from "./question.ts";
+import { clean, inert } from "./text.ts";
 
-export interface OpenQuestion {
-  requestId: string;
-  title: string;
-  options: PermissionOption[];
-}
+export { stopLabel as stopWords };
 
-/** Titles are whole commands with some agents; the rest of a long one is in `events --json`. What is asked is never cut. */
+export type OpenQuestion = Pick<PermissionItem, "requestId" | "title" | "options">;
+
+/** Some agents use complete commands as titles; `events --json` has the rest. Permission requests are never cut. */
 const maxTitle = 200;
+
+/** What is printed of an item so far. */
+interface Printed {
+  /** Characters of a text. */
+  length: number;
+  /** The title of a tool call, and whether with its failure. */
+  title: string | null;
+  failed: boolean;
+  answered: boolean;
+}
 
 export class Transcript {
   readonly #paint: Paint;
   readonly #showOptions: boolean;
-  readonly #prompts = new Map<string, string>();
-  /** What goes along with a prompt, a line each. */
-  readonly #attached = new Map<string, string[]>();
-  readonly #waiting = new Set<string>();
-  readonly #tools = new Map<string, Tool>();
-  readonly #calls = new Map<string, ToolCallFields & { status?: unknown }>();
-  readonly #questions = new Map<string, OpenQuestion>();
-  /** What the last line belongs to, as long as more of the same would go on in it. */
+  readonly #builder = new TranscriptBuilder();
+  readonly #printed = new Map<string, Printed>();
+  /** The text that the last line belongs to, if more of it would continue that line. */
   #block: string | null = null;
   #midLine = false;
   #empty = true;
-  #turnOpen = false;
 
-  /** `showOptions` false where the keys that choose them are shown instead. */
+  /** `showOptions`: false if the keys for them are shown instead. */
   constructor(paint: Paint, showOptions = true) {
     this.#paint = paint;
     this.#showOptions = showOptions;
   }
 
   get turnOpen(): boolean {
-    return this.#turnOpen;
+    return this.#builder.head.turn?.open === true;
   }
 
-  /** The agent's questions that nobody has answered, oldest first. */
+  /** Unanswered permission requests, oldest first. */
   get questions(): OpenQuestion[] {
-    return [...this.#questions.values()];
+    return this.#builder.openPermissions();
   }
 
-  /** What this event adds, to be written as it is; `echoed` prompts are on the screen already. */
+  /** The text that this event adds; `echoed` prompts are on the screen already. */
   take(event: EventJson, echoed?: ReadonlySet<string>): string {
-    this.#track(event);
+    const { changed } = this.#builder.push(event);
+    if (event.type === "prompt.requeued") this.#printed.delete(`prompt:${String(event["promptId"])}`);
+    const items = changed.map((seq) => this.#item(this.#builder.item(seq)!, echoed)).join("");
+    if (event.type === "turn.ended") this.#builder.forgetSettled();
+    return items + this.#moment(event, changed.length > 0);
+  }
+
+  /** Adds past events, and returns the text of the items from `from` on, each as it ended. */
+  replay(events: readonly EventJson[], from: number): string {
+    const moments = events.flatMap((event) => {
+      const { changed } = this.#builder.push(event);
+      return event.seq >= from ? [{ seq: event.seq, text: () => this.#moment(event, changed.length > 0) }] : [];
+    });
+    const items = this.#builder.transcript().items.map((item) => ({ seq: item.seq, text: () => this.#item(item) }));
+    // Items before `from` count as printed too.
+    for (const item of items) if (item.seq < from) item.text();
+    this.#close();
+    this.#empty = true;
+    const shown = [...items.filter(({ seq }) => seq >= from), ...moments].sort((a, b) => a.seq - b.seq);
+    return shown.map(({ text }) => text()).join("");
+  }
+
+  /** Ends an open line, and lists the queued prompts. */
+  end(): string {
+    const queued = this.#builder.head.queue.map(({ text }) => `${this.#paint.dim(`[queued] ${short(text)}`)}\n`);
+    return this.#close() + queued.join("");
+  }
+
+  /** Lines for what is not an item: it changes the turn, the plan or the queue. */
+  #moment(event: EventJson, hasItems: boolean): string {
+    const { dim, yellow, bold } = this.#paint;
+    const text = (name: string): string => (typeof event[name] === "string" ? short(event[name]) : "");
     switch (event.type) {
+      case "turn.cancelling":
+        return this.#line(dim(`[cancelling] by ${text("by")}`));
+      case "plan.updated":
+        return this.#line(dim(`[plan] ${planOf(event["entries"])}`));
+      case "prompt.requeued":
+        return this.#line(yellow(`[queued again] ${text("reason")}`));
       case "prompt.sent":
-      case "prompt.doubtful":
-      case "prompt.refused":
-        return this.#prompt(event, echoed);
-      case "agent.text":
-        return this.#words(`text ${wordOf(event, "messageId")}`, "", wordOf(event, "text"), (text) => text);
-      case "agent.thought":
-        return this.#words("thought", "~ ", wordOf(event, "text"), this.#paint.dim);
-      case "tool.updated":
-        return this.#tool(event);
+        // Queued before the first event that was read.
+        return hasItems ? "" : this.#line(bold("> (an earlier prompt)"));
+      default:
+        return "";
+    }
+  }
+
+  #item(item: TranscriptItem, echoed?: ReadonlySet<string>): string {
+    const printed = this.#printed.get(item.key);
+    switch (item.item) {
+      case "prompt":
+        if (printed !== undefined || !isSettled(item)) return "";
+        this.#remember(item, {});
+        return this.#prompt(item, echoed);
+      case "text":
+      case "thought": {
+        const fresh = (item.text ?? "").slice(printed?.length ?? 0);
+        this.#remember(item, { length: (printed?.length ?? 0) + fresh.length });
+        return item.item === "text"
+          ? this.#words(`text ${item.messageId ?? ""}`, "", fresh, (text) => text)
+          : this.#words("thought", "~ ", fresh, this.#paint.dim);
+      }
+      case "tool":
+        return this.#tool(item, printed);
+      case "permission": {
+        const question = printed === undefined ? this.#line(this.#question(item)) : "";
+        const isNews = item.answer !== null && printed?.answered !== true;
+        this.#remember(item, { answered: item.answer !== null });
+        return question + (isNews ? this.#line(this.#paint.yellow(answerLine(item))) : "");
+      }
       default: {
-        const line = this.#remark(event);
-        return line === null ? "" : this.#line(line);
+        const line = printed === undefined ? this.#remark(item) : null;
+        if (line === null) return "";
+        this.#remember(item, {});
+        return this.#line(line);
       }
     }
   }
 
-  /** Ends an open line, and names the prompts that still wait. */
-  end(): string {
-    const waiting = [...this.#waiting].map((id) => this.#paint.dim(`[waiting] ${short(this.#prompts.get(id) ?? "")}`));
-    const close = this.#close();
-    return close + waiting.map((line) => `${line}\n`).join("");
+  #remember({ key }: TranscriptItem, now: Partial<Printed>): void {
+    this.#printed.set(key, { length: 0, title: null, failed: false, answered: false, ...now });
   }
 
-  #track(event: EventJson): void {
-    const promptId = wordOf(event, "promptId");
-    const requestId = wordOf(event, "requestId");
-    switch (event.type) {
-      case "prompt.admitted":
-        this.#attached.set(promptId, attachmentsOf(event));
-        this.#prompts.set(promptId, wordOf(event, "text"));
-        this.#waiting.add(promptId);
-        return;
-      case "prompt.edited":
-        this.#prompts.set(promptId, wordOf(event, "text"));
-        this.#waiting.add(promptId);
-        return;
-      case "prompt.requeued":
-        return void this.#waiting.add(promptId);
-      case "prompt.sent":
-      case "prompt.doubtful":
-      case "prompt.refused":
-      case "prompt.withdrawn":
-        return void this.#waiting.delete(promptId);
-      case "turn.started":
-        this.#turnOpen = true;
-        return;
-      case "turn.ended":
-        this.#turnOpen = false;
-        // After a forced end the agent may still wait for its answer.
-        if (event["stopReason"] !== "forced") this.#questions.clear();
-        return;
-      case "run.ended":
-        return this.#questions.clear();
-      case "permission.asked":
-        this.#questions.set(requestId, { requestId, title: wordOf(event, "title"), options: optionsOf(event) });
-        return;
-      default:
-    }
-  }
-
-  #prompt(event: EventJson, echoed: ReadonlySet<string> | undefined): string {
-    const id = wordOf(event, "promptId");
-    const fates: Record<string, string> = {
-      "prompt.doubtful": "it may not have arrived",
-      "prompt.refused": "not sent",
-    };
-    const fate = fates[event.type];
-    const doubt = fate === undefined ? null : `[${fate}] ${short(wordOf(event, "reason"))}`;
-    const remark = doubt === null ? "" : `${this.#paint.yellow(doubt)}\n`;
-    if (echoed?.has(id) === true) return this.#close() + remark;
-    const text = this.#prompts.get(id) ?? "(a prompt from before)";
-    const lines = [...inert(text).trimEnd().split("\n"), ...(this.#attached.get(id) ?? [])];
+  #prompt({ promptId, text, attachments, state, reason }: PromptItem, echoed?: ReadonlySet<string>): string {
+    const outcome = state === "doubtful" ? "it may not have arrived" : "not sent";
+    const remark = state === "sent" ? "" : `${this.#paint.yellow(`[${outcome}] ${short(reason)}`)}\n`;
+    if (echoed?.has(promptId) === true) return this.#close() + remark;
+    const lines = [...inert(text).trimEnd().split("\n"), ...attachments.map(({ name }) => `[${short(name)}]`)];
     const gap = this.#empty ? "" : "\n";
     this.#empty = false;
     return this.#close() + gap + lines.map((line) => `${this.#paint.bold(`> ${line}`)}\n`).join("") + remark;
@@ -151,87 +169,56 @@ export class Transcript {
     return written;
   }
 
-  #tool(event: EventJson): string {
-    const id = wordOf(event, "toolCallId");
-    this.#calls.set(id, { ...mergeCall(this.#calls.get(id) ?? {}, event as ToolCallFields), status: event["status"] });
-    const tool = this.#tools.get(id) ?? { title: null, kind: "tool", status: "", told: null, toldFailed: false };
-    this.#tools.set(id, tool);
-    tool.title = wordOf(event, "title") || tool.title;
-    tool.kind = wordOf(event, "kind") || tool.kind;
-    tool.status = wordOf(event, "status") || tool.status;
-    const failed = tool.status === "failed";
-    const over = failed || tool.status === "completed";
-    // Some agents give a call its name only when it runs, or a better one then.
-    const isNews = tool.told === null ? over || tool.title !== null : over && tool.title !== tool.told;
-    if (!isNews && (!failed || tool.toldFailed)) return "";
-    tool.told = tool.title ?? id;
-    tool.toldFailed = failed;
-    const line = `[${clean(tool.kind)}] ${short(tool.told)}`;
+  #tool(item: ToolItem, printed: Printed | undefined): string {
+    const { title, status, toolCallId, kind } = item;
+    const failed = status === "failed";
+    const over = failed || status === "completed";
+    // Some agents name a call only when it runs, or rename it then.
+    const isNews = printed === undefined ? over || title !== null : over && (title ?? toolCallId) !== printed.title;
+    if (!isNews && (!failed || printed?.failed === true)) return "";
+    const name = title ?? toolCallId;
+    this.#remember(item, { title: name, failed });
+    const line = `[${clean(kind ?? "tool")}] ${short(name)}`;
     return this.#line(failed ? this.#paint.red(`${line}: failed`) : this.#paint.cyan(line));
   }
 
-  #remark(event: EventJson): string | null {
+  #remark(item: TranscriptItem): string | null {
     const { dim, yellow, red } = this.#paint;
-    const says = (name: string): string => short(wordOf(event, name));
-    switch (event.type) {
-      case "permission.asked":
-        return this.#question(event);
-      case "permission.answered":
-        return yellow(
-          `[permission ${nameOf(event)}] ${this.#choice(event)}, by ${answeredBy(event["rule"]) ?? says("by")}`,
-        );
-      case "turn.cancelling":
-        return dim(`[cancelling] by ${says("by")}`);
-      case "turn.ended":
-        return turnEnd(says("stopReason"), says("message"), this.#paint);
-      case "context.reset":
-        return yellow(`[Conversation context reset] ${says("reason")}`);
-      case "plan.updated":
-        return dim(`[plan] ${planOf(event["entries"])}`);
-      case "auth.required":
-        return red(`[authentication required] ${says("message")}`);
-      case "output.damaged":
-        return yellow(`[output damaged] ${says("what")}: part of the answer may be lost`);
-      case "prompt.requeued":
-        return yellow(`[queued again] ${says("reason")}`);
-      case "launch.failed":
-        return red(`[launch failed] ${says("reason")}`);
-      case "run.ended":
-        return event["how"] === "stopped" ? dim("[agent stopped]") : yellow(agentEnd(says("how"), event["exit"]));
-      case "session.converted":
-        return dim(`[converted] to ${says("kind")}, by ${says("by")}`);
-      case "mode.changed":
-        return dim(`[mode] ${says("mode")}`);
-      case "model.changed":
-        return dim(`[model] ${says("model")}`);
+    switch (item.item) {
+      case "turn-end":
+        return turnEnd(item.stopReason, short(item.message), this.#paint);
+      case "reset":
+        return yellow(`[Conversation context reset] ${short(item.reason)}`);
+      case "auth":
+        return red(`[authentication required] ${short(item.message)}`);
+      case "damaged":
+        return yellow(`[output damaged] ${short(item.what)}: part of the answer may be lost`);
+      case "launch":
+        return item.state === "failed" ? red(`[launch failed] ${short(item.reason)}`) : null;
+      case "ended":
+        return item.how === "stopped" ? dim("[agent stopped]") : yellow(agentEnd(item));
+      case "converted":
+        return dim(`[converted] to ${item.kind}, by ${short(item.by)}`);
+      case "mode":
+        return dim(`[mode] ${short(item.mode)}`);
+      case "model":
+        return dim(`[model] ${short(item.model)}`);
       case "notice":
-        return (event["level"] === "warn" ? yellow : dim)(`[notice] ${says("text")}`);
+        return (item.level === "warn" ? yellow : dim)(`[notice] ${short(item.text)}`);
       default:
         return null;
     }
   }
 
-  /** All that the agent said about the call; its output, once there is some, is not part of the question. */
-  #question(event: EventJson): string {
-    const title = wordOf(event, "title");
-    const { status, ...call } = this.#calls.get(wordOf(event, "toolCallId")) ?? {};
-    const isOver = status === "completed" || status === "failed";
-    const details = callDetails(call);
+  /** Everything the agent said about the call. Its output, once there is some, is not part of the request. */
+  #question({ seq, requestId, toolCallId, title, options }: PermissionItem): string {
+    const tool = toolCallId === null ? undefined : this.#builder.tool(toolCallId, seq);
+    const { title: name, kind, content, locations, rawInput } = tool ?? {};
+    const details = callDetails({ title: name ?? undefined, kind: kind ?? undefined, content, locations, rawInput });
+    const isOver = tool?.status === "completed" || tool?.status === "failed";
     const shown = { ...details, title, words: isOver ? "" : details.words };
-    return questionLines(
-      { id: nameOf(event), ...shown, options: this.#showOptions ? optionsOf(event) : [] },
-      this.#paint,
-    ).join("\n");
-  }
-
-  #choice(event: EventJson): string {
-    const requestId = wordOf(event, "requestId");
-    const question = this.#questions.get(requestId);
-    this.#questions.delete(requestId);
-    if (event["outcome"] === "cancelled") return "cancelled";
-    const optionId = wordOf(event, "optionId");
-    const option = question?.options.find((one) => one.optionId === optionId);
-    return option === undefined ? short(optionId) : short(optionText(option));
+    const question = { id: questionId(requestId), ...shown, options: this.#showOptions ? options : [] };
+    return questionLines(question, this.#paint).join("\n");
   }
 
   #line(text: string): string {
@@ -248,34 +235,20 @@ export class Transcript {
   }
 }
 
-interface Tool {
-  title: string | null;
-  kind: string;
-  status: string;
-  /** The title that was printed, and whether with its failure. */
-  told: string | null;
-  toldFailed: boolean;
+function isSettled({ state }: PromptItem): boolean {
+  return state === "sent" || state === "doubtful" || state === "refused";
 }
 
-/** Events that are over, for a transcript: each tool call once, where it began, as it ended. */
-export function mergeTools(events: readonly EventJson[]): EventJson[] {
-  const calls = new Map<unknown, EventJson>();
-  return events.flatMap((event) => {
-    if (event.type !== "tool.updated") return [event];
-    const first = calls.get(event["toolCallId"]);
-    if (first !== undefined) {
-      Object.assign(first, event, { seq: first.seq, at: first.at });
-      return [];
-    }
-    const merged = { ...event };
-    calls.set(event["toolCallId"], merged);
-    return [merged];
-  });
+function answerLine({ requestId, options, answer }: PermissionItem): string {
+  const { optionId, outcome, by, rule } = answer!;
+  const option = options.find((one) => one.optionId === optionId);
+  const choice = outcome === "cancelled" ? "cancelled" : short(option === undefined ? optionId : optionText(option));
+  return `[permission ${questionId(requestId)}] ${choice}, by ${answeredBy(rule) ?? short(by)}`;
 }
 
 /**
- * Sequence number at which the last `turns` turns begin: with a prompt, or by the agent itself. Null when they began
- * before these events, or one of their prompts was written before them.
+ * The sequence number at which the last `turns` turns begin: with a prompt, or started by the agent itself. Null if they
+ * began before these events, or one of their prompts was admitted before them.
  */
 export function startOfTurns(events: readonly EventJson[], turns: number): number | null {
   const starts = events.filter(
@@ -291,37 +264,16 @@ export function startOfTurns(events: readonly EventJson[], turns: number): numbe
   return isWhole ? first.seq : null;
 }
 
-const turnEnds: Record<string, string> = {
-  end_turn: "turn finished",
-  quiet: "turn finished",
-  cancelled: "cancelled",
-  forced: "turn force-ended",
-  error: "turn failed",
-  refusal: "the agent refused",
-  max_tokens: "cut at the model's token limit",
-  max_turn_requests: "cut at the agent's limit of requests",
-  orphaned_at_restart: "interrupted: the agent stopped before it finished",
-};
-
-/** A stop reason of the protocol, readable. */
-export function stopWords(stopReason: string): string {
-  return Object.hasOwn(turnEnds, stopReason) ? turnEnds[stopReason]! : stopReason.replaceAll("_", " ");
-}
-
 function turnEnd(stopReason: string, message: string, { dim, yellow, red }: Paint): string {
   const paint = stopReason === "end_turn" || stopReason === "quiet" ? dim : stopReason === "error" ? red : yellow;
-  return paint(`[${stopWords(stopReason)}]${message === "" ? "" : ` ${message}`}`);
+  return paint(`[${stopLabel(stopReason)}]${message === "" ? "" : ` ${message}`}`);
 }
 
-function agentEnd(how: string, exit: unknown): string {
-  const { code = null, signal = null } = (exit ?? {}) as { code?: unknown; signal?: unknown };
-  const status = typeof signal === "string" ? signal : typeof code === "number" ? `exit code ${code}` : "";
-  const ends: Record<string, string> = {
-    crash: `[agent crashed]${status === "" ? "" : ` ${clean(status)}`}`,
-    "own-exit": "[agent exited]",
-    lost: "[agent lost] the machine or its tmux server went down",
-  };
-  return Object.hasOwn(ends, how) ? ends[how]! : `[agent ended] ${how}`;
+function agentEnd({ how, exit }: Extract<TranscriptItem, { item: "ended" }>): string {
+  const status = exit?.signal ?? (exit?.code == null ? "" : `exit code ${exit.code}`);
+  if (how === "crash") return `[agent crashed]${status === "" ? "" : ` ${clean(status)}`}`;
+  if (how === "own-exit") return "[agent exited]";
+  return how === "lost" ? "[agent lost] the machine or its tmux server went down" : `[agent exited] ${clean(how)}`;
 }
 
 function planOf(entries: unknown): string {
@@ -331,24 +283,7 @@ function planOf(entries: unknown): string {
   return `${done} of ${steps.length} done${typeof now === "string" ? `, now: ${short(now)}` : ""}`;
 }
 
-function attachmentsOf(event: EventJson): string[] {
-  const attached = event["attachments"] as { name?: unknown }[] | undefined;
-  return (attached ?? []).map(({ name }) => `[${short(typeof name === "string" ? name : "attached")}]`);
-}
-
-function optionsOf(event: EventJson): PermissionOption[] {
-  return Array.isArray(event["options"]) ? (event["options"] as PermissionOption[]) : [];
-}
-
-function wordOf(event: EventJson, name: string): string {
-  const value = event[name];
-  return typeof value === "string" ? value : "";
-}
-
-function short(text: string): string {
-  return shorten(clean(text), maxTitle);
-}
-
-function nameOf(event: EventJson): string {
-  return questionId(wordOf(event, "requestId"));
+/** Events of other builds may lack a field. */
+function short(text: string | null | undefined): string {
+  return shorten(clean(text ?? ""), maxTitle);
 }

@@ -1,22 +1,20 @@
 /**
- * A session's devcontainer.json. It is read once, before the first launch, and kept outside of the worktree with Holdfast's
- * own settings added: the agent can change the file in its worktree, and the next launch must not believe it.
+ * A session's devcontainer.json. It is read once, before the first launch, and stored outside the worktree together
+ * with Holdfast's own settings: the agent can change the file in its worktree, and the next launch must not trust it.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { digestOf } from "../../base/digest.ts";
 import { makePrivateDirectory, writeDurable } from "../../base/durable-file.ts";
 import { HoldfastError } from "../../contract/error.ts";
-import { judge, type Around, type DevcontainerConfig, type Judgement } from "./judge.ts";
+import { judge, type Around, type DevcontainerConfig, type Judgment } from "./judge.ts";
 
-/** JSON with comments and trailing commas, as devcontainer.json is written. */
-
-/** Throws a SyntaxError where it is not valid. */
+/** Parses JSON with comments and trailing commas. Throws a SyntaxError if it is invalid. */
 export function parseJsonc(text: string): unknown {
   return JSON.parse(withoutTrailingCommas(withoutComments(text.replace(/^\uFEFF/, ""))));
 }
 
-/** Strings first, so that `//` within one stays. Line breaks stay, so that positions in errors are right. */
+/** Strings first, to keep `//` inside them. Line breaks stay, to keep positions in errors correct. */
 const token = /"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[^]*?\*\//g;
 
 function withoutComments(text: string): string {
@@ -30,7 +28,7 @@ function withoutTrailingCommas(text: string): string {
 export interface FoundConfig {
   path: string;
   config: DevcontainerConfig;
-  /** Of the file's text: trust holds for it alone. */
+  /** Digest of the file's text: trust is for exactly this text. */
   digest: string;
 }
 
@@ -64,25 +62,25 @@ function missing(worktree: string): HoldfastError {
   });
 }
 
-/** Nothing is made of a file that is not trusted or cannot be supported. */
-export function assertUsable({ path, config }: FoundConfig, around: Around, isTrusted: boolean): Judgement {
-  const judgement = judge(config, around);
-  const { unsupported } = judgement;
+/** Nothing starts from a file that is not trusted or not supported. */
+export function assertUsable({ path, config }: FoundConfig, around: Around, isTrusted: boolean): Judgment {
+  const judgment = judge(config, around);
+  const { unsupported } = judgment;
   if (unsupported.length > 0) {
     throw new HoldfastError("invalid", `${path} cannot be used: ${unsupported.join("; ")}.`, {
       hint: "Start the session with --contain worktree.",
     });
   }
   if (!isTrusted) {
-    throw new HoldfastError("preflight-failed", `${path} is not trusted. ${question(judgement)}`, {
+    throw new HoldfastError("preflight-failed", `${path} is not trusted. ${question(judgment)}`, {
       hint: "To allow exactly this, add --trust-devcontainer.",
     });
   }
-  return judgement;
+  return judgment;
 }
 
-/** What the user is asked about. */
-export function question({ does, dangers, ignored }: Judgement): string {
+/** What the user is asked to trust. */
+export function question({ does, dangers, ignored }: Judgment): string {
   const part = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : [title, ...lines.map((line) => `  - ${line}`)];
   return [
@@ -95,18 +93,18 @@ export function question({ does, dangers, ignored }: Judgement): string {
 
 export interface Additions {
   worktree: string;
-  /** `type=bind,...`, in docker's own form. */
+  /** `type=bind,...`, in docker's format. */
   mounts: readonly string[];
   network: "on" | "off";
 }
 
-/** The file that the devcontainer CLI gets in the place of the repository's own. */
+/** The file that the devcontainer CLI reads instead of the repository's own. */
 export function pinnedConfig(config: DevcontainerConfig, { worktree, mounts, network }: Additions): DevcontainerConfig {
   const { initializeCommand: _runsOutside, workspaceMount: _ours, ...rest } = config;
   const runArgs = Array.isArray(rest["runArgs"]) ? (rest["runArgs"] as unknown[]) : [];
   return {
     ...rest,
-    // The same path inside and outside: agents and git name it.
+    // The same path inside and outside: agents and git use it.
     workspaceMount: bindMount(worktree, worktree),
     workspaceFolder: worktree,
     mounts: [...(Array.isArray(rest["mounts"]) ? (rest["mounts"] as unknown[]) : []), ...mounts],
@@ -116,7 +114,7 @@ export function pinnedConfig(config: DevcontainerConfig, { worktree, mounts, net
 
 export function bindMount(source: string, target: string, readonly = false): string {
   if (/[,"\n]/.test(source + target)) {
-    throw new HoldfastError("invalid", `A container cannot mount ${source}: its path has a comma or a quote.`, {
+    throw new HoldfastError("invalid", `A container cannot mount ${source}: its path contains a comma or a quote.`, {
       hint: "Use --contain worktree for this repository.",
     });
   }
@@ -124,9 +122,9 @@ export function bindMount(source: string, target: string, readonly = false): str
 }
 
 export interface Pinned {
-  /** Of the file that was trusted. */
+  /** Digest of the trusted file. */
   digest: string;
-  /** Where the repository has it: relative paths in it start there. */
+  /** The path in the repository: relative paths in it start there. */
   path: string;
   /** The ways out that the user trusted. */
   dangers: string[];

@@ -219,7 +219,7 @@ test.runIf(hasBwrap)(
       expect.stringContaining("Is the docker daemon running?"),
     ]);
     expect(await world.open().stop(world.session.id, true)).toEqual([
-      { pid: 0, what: "its container: the container engine does not answer" },
+      { pid: 0, what: "its container: the container engine does not respond" },
     ]);
     rmSync(join(world.engine, "broken"));
   },

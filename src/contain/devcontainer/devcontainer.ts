@@ -1,6 +1,8 @@
 /**
- * `contain: devcontainer`: the agent runs in the repository's dev container, made by the devcontainer CLI with whatever
- * engine there is. One container per session, found by its labels: after a crash, by the next daemon, and when it has to end.
+ * `contain: devcontainer`: the agent runs in the repository's dev container, created by the devcontainer CLI with any
+ * engine. One container per session, found by its labels: by the next daemon, and to stop it.
+ * A launch's files are in a folder that is mounted when the container is created. The environment is in a file, because
+ * every user of the machine can read the command line of `devcontainer exec`.
  */
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +32,7 @@ import { dangersOf, type Around } from "./judge.ts";
 import { constants, copyFileSync, existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { containedEnvironment } from "../environment.ts";
 
-/** Where the folder is inside; nothing else is mounted below it. */
+/** The folder's path inside; nothing else is mounted below it. */
 const insideFolder = "/run/holdfast-launch";
 const starter = "start.sh";
 const hookLines = "hooks.jsonl";
@@ -42,9 +44,9 @@ shift
 exec "$@"
 `;
 
-/** Names places outside, whoever set it: the container has its own. */
+/** Variables that name paths outside; the container has its own. */
 const always = /^(PATH|HOME|USER|SHELL|TMPDIR)$/;
-/** The same, unless it was set on purpose. */
+/** The same, unless set on purpose. */
 const outside =
   /^(PATH|HOME|USER|LOGNAME|SHELL|PWD|OLDPWD|SHLVL|TMPDIR|XDG_.*|SSL_CERT_.*|NODE_EXTRA_CA_CERTS|.*_PROXY|CLAUDE_CONFIG_DIR|CODEX_HOME|JAVA_HOME|ANDROID_HOME|GOPATH|GOROOT|CARGO_HOME|RUSTUP_HOME|VIRTUAL_ENV|PYENV_ROOT|NVM_DIR|FNM_DIR|VOLTA_HOME|PNPM_HOME|BUN_INSTALL|SDKMAN_DIR|GIT_.*|HOLDFAST_SOCKET|HOLDFAST_TEST_RUN)$/i;
 
@@ -52,9 +54,9 @@ const outside =
 function writeLaunch(shared: string, request: ContainRequest): string[] {
   const { launch, directory, files, hooks, argv } = request;
   const [folder, inside] = [join(shared, launch), `${insideFolder}/${launch}`];
-  // Of earlier launches: nothing reads them anymore.
+  // Files of earlier launches are no longer read.
   for (const name of readdirSync(shared)) rmSync(join(shared, name), { recursive: true, force: true });
-  // Never through a link: the agent of an earlier launch could write here.
+  // Exclusive: an earlier agent may have left a link here.
   mkdirSync(folder, { mode: 0o700 });
   writeFileSync(join(shared, starter), starterText, { mode: 0o755, flag: "wx" });
   for (const name of files)
@@ -66,7 +68,7 @@ function writeLaunch(shared: string, request: ContainRequest): string[] {
   return ["/bin/sh", `${insideFolder}/${starter}`, launch, ...argv.map(there)];
 }
 
-/** One file with two names: whatever the agent does to its own name, the daemon keeps reading that file. */
+/** One file with two names: the daemon keeps reading it, whatever the agent does to its own name. */
 function shareLines(ours: string, theirs: string): void {
   writeFileSync(ours, "", { flag: "a", mode: 0o600 });
   linkSync(ours, theirs);
@@ -81,12 +83,12 @@ function environmentText({ env, given }: ContainRequest, there: (text: string) =
 }
 
 export interface DevcontainerOptions {
-  /** Of the Holdfast that owns the containers: two of them may use one engine. */
+  /** Identifies the home that owns the containers: two homes may use one engine. */
   home: string;
-  /** Holdfast's own folders, which no container gets. */
+  /** Holdfast's own folders, which no container mounts. */
   hidden: readonly string[];
   env: NodeJS.ProcessEnv;
-  /** Whether the user trusts this devcontainer.json. Repository trust answers here. */
+  /** Whether the user trusts this devcontainer.json. */
   isTrusted: (session: SessionState, file: Pick<FoundConfig, "path" | "digest">) => boolean;
 }
 
@@ -97,9 +99,9 @@ export class Devcontainers implements SessionContainers {
   readonly #options: DevcontainerOptions;
   readonly #home: string;
   readonly #busy = new Map<string, Promise<void>>();
-  /** Launches that the devcontainer CLI is busy with, by session. */
+  /** Launches in progress in the devcontainer CLI, by session. */
   readonly #starting = new Map<string, AbortController>();
-  /** Aborted when the daemon stops: no command of ours outlives it. */
+  /** Aborted when the daemon stops: no command outlives it. */
   readonly #closing = new AbortController();
 
   constructor(options: DevcontainerOptions) {
@@ -107,7 +109,7 @@ export class Devcontainers implements SessionContainers {
     this.#home = digestOf(options.home);
   }
 
-  /** What would keep a session from starting, in sentences with the fix. */
+  /** Problems that would stop a session from starting, as sentences with the fix. */
   async preflight(contain: Pick<Containment, "network" | "trustDevcontainer">, repository?: string): Promise<string[]> {
     const found = await engines.findTools(this.#call(this.#options.env));
     const problems = found.is === "missing" ? found.problems : [];
@@ -116,7 +118,7 @@ export class Devcontainers implements SessionContainers {
     return problems;
   }
 
-  /** The repository's own checkout stands for the worktree that does not exist yet; the launch judges again. */
+  /** Checks the repository's own checkout, because the worktree does not exist yet; the launch checks again. */
   #faults(repository: string, isTrusted: boolean): string[] {
     try {
       assertUsable(findConfig(repository), this.#around(repository), isTrusted);
@@ -142,12 +144,12 @@ export class Devcontainers implements SessionContainers {
     });
   }
 
-  /** Ends a launch that is under way: an image may take long to build, and a session that was killed waits for none. */
+  /** Aborts a launch in progress: a killed session does not wait for an image build. */
   giveUp(session: SessionId): void {
     this.#starting.get(session)?.abort();
   }
 
-  /** Ends every command that is under way; the next daemon starts what it has to again. */
+  /** Aborts every command in progress; the next daemon starts over. */
   close(): void {
     this.#closing.abort();
   }
@@ -166,7 +168,7 @@ export class Devcontainers implements SessionContainers {
     const folder = join(own, "devcontainer");
     const shared = join(folder, "shared");
     makePrivateDirectory(shared);
-    // What an earlier launch left running could change the files that are written next.
+    // Leftovers of an earlier launch could change the files that are written next.
     if (readPinned(folder) !== null) await this.#mustStop(session.id);
     const mounts = [...gitBinds(session, own), { source: shared, target: insideFolder, readonly: false }];
     const pinned = this.#pinned(session, folder, mounts, containment.network);
@@ -178,14 +180,14 @@ export class Devcontainers implements SessionContainers {
     return { argv: [tools.cli, "exec", ...common, ...argv], env: this.#outer(request), inNamespace: false };
   }
 
-  /** Ends everything that runs in a session's container. Returns what is left. */
+  /** Stops everything in a session's container. Returns what keeps running. */
   stop(session: SessionId, force: boolean): Promise<{ pid: number; what: string }[]> {
     return this.#alone(session, () => this.#stop(session, force));
   }
 
   async #mustStop(session: SessionId): Promise<void> {
     const [left] = await this.#stop(session, true);
-    if (left !== undefined) throw impossible(`An earlier launch still runs in ${left.what}.`);
+    if (left !== undefined) throw impossible(`An earlier launch is still running in ${left.what}.`);
   }
 
   async #stop(session: SessionId, force: boolean): Promise<{ pid: number; what: string }[]> {
@@ -200,8 +202,8 @@ export class Devcontainers implements SessionContainers {
       await engines.stopContainer(before!.engine, id, force, this.#call());
     }
     const left = before?.list.length === 0 ? before : await running();
-    // No answer is not an empty one.
-    if (left === null) return [{ pid: 0, what: "its container: the container engine does not answer" }];
+    // No response does not mean an empty list.
+    if (left === null) return [{ pid: 0, what: "its container: the container engine does not respond" }];
     return left.list.map(({ id }) => ({ pid: 0, what: `container ${id}` }));
   }
 
@@ -210,7 +212,7 @@ export class Devcontainers implements SessionContainers {
     const ours = await this.#containers();
     for (const { id, session, running } of ours?.list ?? []) {
       await this.#alone(session, async () => {
-        // Asked in turn: a launch may have begun meanwhile.
+        // Checked in turn: a launch may have started meanwhile.
         const now = state(session as SessionId);
         if (now === "deleted") await engines.removeContainer(ours!.engine, id, this.#call());
         else if (now === "down" && running) await engines.stopContainer(ours!.engine, id, false, this.#call());
@@ -221,10 +223,10 @@ export class Devcontainers implements SessionContainers {
   async remove(session: SessionId): Promise<void> {
     const ours = async () => (await this.#containers())?.list.some((one) => one.session === session);
     await this.reconcile((id) => (id === session ? "deleted" : "running"));
-    if ((await ours()) !== false) throw impossible("The container could not be removed: the engine does not answer.");
+    if ((await ours()) !== false) throw impossible("Cannot remove the container: the engine does not respond.");
   }
 
-  /** A container is not stopped while it is being started, and the other way around. */
+  /** Starting and stopping a container exclude each other. */
   async #alone<T>(session: string, work: () => Promise<T>): Promise<T> {
     const before = this.#busy.get(session) ?? Promise.resolve();
     const turn = before.then(work, work);
@@ -249,7 +251,7 @@ export class Devcontainers implements SessionContainers {
     return { worktree, home, hidden: this.#options.hidden };
   }
 
-  /** From the worktree before the first launch, from the record after that. */
+  /** From the worktree before the first launch, from the record afterwards. */
   #pinned(session: SessionState, folder: string, binds: readonly Bind[], network: "on" | "off"): Pinned {
     const known = readPinned(folder);
     if (known !== null) return known;
@@ -276,7 +278,7 @@ export class Devcontainers implements SessionContainers {
       `${engines.sessionLabel}=${id}`,
       "--id-label",
       `${engines.homeLabel}=${this.#home}`,
-      // Its content is ours, its place is the repository's: relative paths start there.
+      // With our content at the repository's path: relative paths start there.
       "--config",
       path,
       "--override-config",
@@ -285,24 +287,24 @@ export class Devcontainers implements SessionContainers {
   }
 
   async #up(tools: engines.Tools, common: readonly string[], signal: AbortSignal): Promise<string> {
-    // Commands of the repository run only once the container is checked.
-    const said = await this.#must([tools.cli, "up", ...common, "--skip-post-create"], "start", signal);
-    const { containerId } = JSON.parse(engines.lastLine(said)) as { containerId?: string };
+    // The repository's commands run only after the container is checked.
+    const result = await this.#must([tools.cli, "up", ...common, "--skip-post-create"], "start", signal);
+    const { containerId } = JSON.parse(engines.lastLine(result)) as { containerId?: string };
     if (containerId === undefined) throw impossible("The devcontainer CLI did not report the container it started.");
     return containerId;
   }
 
   async #must(argv: readonly string[], what: string, signal: AbortSignal): Promise<string> {
     const both = AbortSignal.any([signal, this.#closing.signal]);
-    const said = await engines.ask(argv, { ...this.#call(), signal: both }, upMs);
-    // Not a failure of the container: the session is to run.
+    const result = await engines.ask(argv, { ...this.#call(), signal: both }, upMs);
+    // Not a failure of the container: the session should run.
     if (this.#closing.signal.aborted) throw new Error("the daemon is stopping");
-    if (said.code === 0) return said.stdout;
-    if (signal.aborted) throw impossible("The session was ended while its dev container started.");
-    throw impossible(`The dev container could not ${what}: ${messageIn(said)}`);
+    if (result.code === 0) return result.stdout;
+    if (signal.aborted) throw impossible("The session was stopped while its dev container started.");
+    throw impossible(`The dev container could not ${what}: ${messageIn(result)}`);
   }
 
-  /** Features and images add rights that the file does not name. */
+  /** Features and images may add rights that the file does not name. */
   async #assertContained(
     { engine }: engines.Tools,
     id: string,
@@ -321,14 +323,14 @@ export class Devcontainers implements SessionContainers {
     return { env, signal: this.#closing.signal };
   }
 
-  /** The engine's client needs the person's own settings; devcontainer.json can read these variables and no others. */
+  /** The engine's client needs the user's own settings; devcontainer.json can read only these variables. */
   #engineEnv(): Record<string, string> {
     const kept = /^(PATH|HOME|USER|LANG|LC_.*|TERM|TMPDIR|DOCKER_.*|CONTAINER_.*|XDG_RUNTIME_DIR|HOLDFAST_TEST_.*)$/;
     const entries = Object.entries(this.#options.env).filter(([name]) => kept.test(name));
     return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
   }
 
-  /** Marks the process outside as the launch's. */
+  /** Marks the process outside as part of the launch. */
   #outer({ env }: ContainRequest): Record<string, string> {
     const marks = Object.entries(env).filter(([name]) =>
       /^(HOLDFAST_(LAUNCH|SESSION|TEST_RUN)|TERM|COLORTERM)$/.test(name),
@@ -345,22 +347,22 @@ interface Bind {
   readonly: boolean;
 }
 
-/** The mounts of `worktree` mode, for an engine: it puts outer folders first. */
+/** The mounts of `worktree` mode, for an engine, which mounts outer folders first. */
 function gitBinds({ workspacePath, branch }: SessionState, own: string): Bind[] {
   const places = gitPathsOf(workspacePath);
-  // What the agent commits is taken over from the session's own folder.
+  // The agent's commits are taken over from the session's own folder.
   if (places !== null) recordRepository(own, places, branch);
   const args = gitMounts(workspacePath, branch, own);
   const binds: Bind[] = [];
   for (let at = 0; at < args.length; at += 3) {
     const [how = "", source = "", target = ""] = args.slice(at, at + 3);
-    // The worktree's own `.git` file is below its mount.
+    // The worktree's own `.git` file is inside its mount.
     binds.push({ source, target, readonly: how.startsWith("--ro-bind") });
   }
   return binds;
 }
 
-function messageIn({ stdout, stderr, code }: engines.Said): string {
+function messageIn({ stdout, stderr, code }: engines.RunResult): string {
   try {
     const { message, description } = JSON.parse(engines.lastLine(stdout)) as { message?: string; description?: string };
     return description ?? message ?? `exit status ${code}`;

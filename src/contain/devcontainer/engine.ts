@@ -1,27 +1,27 @@
-/** The container engine and the devcontainer CLI: which ones are there, and the few questions that we ask the engine itself. */
+/** Finds the container engine and the devcontainer CLI, and runs them. */
 import { spawn } from "node:child_process";
 import { findProgram } from "../../base/find-program.ts";
 
 export interface Tools {
   cli: string;
-  /** docker or podman. */
+  /** Path of docker or podman. */
   engine: string;
 }
 
 export type FoundTools = { is: "found"; tools: Tools } | { is: "missing"; problems: string[] };
 
 const engines = ["docker", "podman"];
-/** An engine whose daemon hangs must not hold a session up. */
+/** An engine that hangs must not block a session. */
 const askMs = 20_000;
 const stopSeconds = 10;
-/** Of what a command prints, in characters: the end tells what came of it. */
+/** Characters kept of a command's output: the end has the result. */
 const most = 16 * 1024 * 1024;
 
 export const installCli = "Install it with `npm install -g @devcontainers/cli`.";
 
 export interface Call {
   env: NodeJS.ProcessEnv;
-  /** Ends the command, and all that it started. */
+  /** Kills the command and everything it started. */
   signal?: AbortSignal;
 }
 
@@ -43,10 +43,10 @@ async function firstThatAnswers(
 ): Promise<{ works: string | null; why: string[] }> {
   const why: string[] = [];
   for (const path of paths) {
-    // Not `version`: that is answered by the client alone.
-    const said = await ask([path, "ps", "--quiet"], call);
-    if (said.code === 0) return { works: path, why: [] };
-    why.push(`${path} does not work: ${lastLine(said.stderr) || `exit status ${said.code}`}. Start its service.`);
+    // Not `version`, which the client answers alone.
+    const result = await ask([path, "ps", "--quiet"], call);
+    if (result.code === 0) return { works: path, why: [] };
+    why.push(`${path} does not work: ${lastLine(result.stderr) || `exit status ${result.code}`}. Start its service.`);
   }
   return { works: null, why };
 }
@@ -60,12 +60,12 @@ export interface ContainerSeen {
 export const sessionLabel = "holdfast.session";
 export const homeLabel = "holdfast.home";
 
-/** A home's containers; null where the engine does not answer. */
+/** A home's containers; null if the engine does not respond. */
 export async function listContainers(engine: string, home: string, call: Call): Promise<ContainerSeen[] | null> {
   const format = `{{.ID}}\t{{.State}}\t{{.Label "${sessionLabel}"}}`;
-  const said = await ask([engine, "ps", "--all", "--filter", `label=${homeLabel}=${home}`, "--format", format], call);
-  if (said.code !== 0) return null;
-  return said.stdout.split("\n").flatMap((line) => {
+  const result = await ask([engine, "ps", "--all", "--filter", `label=${homeLabel}=${home}`, "--format", format], call);
+  if (result.code !== 0) return null;
+  return result.stdout.split("\n").flatMap((line) => {
     const [id = "", state = "", session = ""] = line.split("\t");
     return id === "" || session === ""
       ? []
@@ -74,12 +74,12 @@ export async function listContainers(engine: string, home: string, call: Call): 
 }
 
 export async function inspect(engine: string, id: string, call: Call): Promise<unknown> {
-  const said = await ask([engine, "inspect", "--type", "container", id], call);
-  if (said.code !== 0) throw new Error(lastLine(said.stderr) || `exit status ${said.code}`);
-  return (JSON.parse(said.stdout) as unknown[])[0];
+  const result = await ask([engine, "inspect", "--type", "container", id], call);
+  if (result.code !== 0) throw new Error(lastLine(result.stderr) || `exit status ${result.code}`);
+  return (JSON.parse(result.stdout) as unknown[])[0];
 }
 
-/** Everything in it ends; it can be started again. */
+/** Stops everything in it; it can be started again. */
 export async function stopContainer(engine: string, id: string, force: boolean, call: Call): Promise<void> {
   const words = force ? ["kill", id] : ["stop", "-t", String(stopSeconds), id];
   await ask([engine, ...words], call, askMs + stopSeconds * 1000);
@@ -89,23 +89,23 @@ export async function removeContainer(engine: string, id: string, call: Call): P
   await ask([engine, "rm", "--force", "--volumes", id], call, askMs + stopSeconds * 1000);
 }
 
-export interface Said {
+export interface RunResult {
   code: number;
   stdout: string;
   stderr: string;
 }
 
 /**
- * Runs it in its own process group, all of which ends at the deadline or on the signal: the devcontainer CLI starts
- * clients of the engine, which would outlive it.
+ * Runs a command in its own process group, which is killed at the deadline or on the signal: the devcontainer CLI
+ * starts clients of the engine, which would outlive it.
  */
-export function ask(argv: readonly string[], { env, signal }: Call, deadlineMs = askMs): Promise<Said> {
-  if (signal?.aborted === true) return Promise.resolve({ code: 128, stdout: "", stderr: "it was ended" });
+export function ask(argv: readonly string[], { env, signal }: Call, deadlineMs = askMs): Promise<RunResult> {
+  if (signal?.aborted === true) return Promise.resolve({ code: 128, stdout: "", stderr: "it was aborted" });
   return new Promise((resolve) => {
     const child = spawn(argv[0]!, argv.slice(1), { env, stdio: ["ignore", "pipe", "pipe"], detached: true });
-    const said = { stdout: "", stderr: "" };
+    const result = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"] as const) {
-      child[name].setEncoding("utf8").on("data", (text: string) => (said[name] = (said[name] + text).slice(-most)));
+      child[name].setEncoding("utf8").on("data", (text: string) => (result[name] = (result[name] + text).slice(-most)));
     }
     let why = "";
     const end = (reason: string): void => {
@@ -115,13 +115,13 @@ export function ask(argv: readonly string[], { env, signal }: Call, deadlineMs =
       child.stdout.destroy();
       child.stderr.destroy();
     };
-    const onAbort = (): void => end("it was ended");
+    const onAbort = (): void => end("it was aborted");
     const timer = setTimeout(() => end(`it took longer than ${Math.round(deadlineMs / 1000)} s`), deadlineMs);
     signal?.addEventListener("abort", onAbort);
     const settle = (code: number, reason: string): void => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
-      resolve({ code, stdout: said.stdout, stderr: said.stderr === "" ? reason : said.stderr });
+      resolve({ code, stdout: result.stdout, stderr: result.stderr === "" ? reason : result.stderr });
     };
     child.on("error", (error) => settle(128, error.message));
     child.on("close", (code) => settle(why === "" ? (code ?? 128) : 128, why));
@@ -132,7 +132,7 @@ function endGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGKILL");
   } catch {
-    // It has just ended.
+    // It just exited.
   }
 }
 

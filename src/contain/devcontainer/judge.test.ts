@@ -76,7 +76,7 @@ test("[NET-22] a command that would run on this machine is named and never run",
 test("[NET-22] Compose, builds from outside of the repository and mounts of Holdfast's own files are refused", () => {
   const refused = (config: DevcontainerConfig) => judge(config, around).unsupported;
   expect(refused({ dockerComposeFile: "compose.yaml" })[0]).toContain("Compose");
-  expect(refused({ build: { dockerfile: "Dockerfile", context: "../.." } })[0]).toContain("outside of the repository");
+  expect(refused({ build: { dockerfile: "Dockerfile", context: "../.." } })[0]).toContain("outside the repository");
   expect(refused({ build: { dockerfile: "Dockerfile", context: ".." } })).toEqual([]);
   for (const source of ["/home/u/.local/state", "/home/u/.local/state/holdfast/token", "${localEnv:HOME}", "/"]) {
     expect(refused({ mounts: [`source=${source},target=/x,type=bind`] })[0], source).toContain("Holdfast");

@@ -1,17 +1,17 @@
 /**
- * What a devcontainer.json would do, in sentences that a user can judge before anything of it runs. Nothing here decides:
- * the file counts once the user trusts it.
+ * Describes what a devcontainer.json would do, for the user to judge before any of it runs. Nothing here decides: the
+ * file is used once the user trusts it.
  */
 import { isAbsolute, join, relative, resolve } from "node:path";
 
 export type DevcontainerConfig = Readonly<Record<string, unknown>>;
 
-export interface Judgement {
-  /** Commands, images and mounts: what it is trusted with. */
+export interface Judgment {
+  /** Commands, images and mounts to trust. */
   does: string[];
   /** Ways out of the container. */
   dangers: string[];
-  /** What it asks for and never gets. */
+  /** Requests that are never granted. */
   ignored: string[];
   /** Why Holdfast cannot use it at all. */
   unsupported: string[];
@@ -32,96 +32,98 @@ const commands = [
   "postAttachCommand",
 ];
 
-export function judge(config: DevcontainerConfig, around: Around): Judgement {
-  const said: Judgement = { does: [], dangers: [], ignored: [], unsupported: [] };
+export function judge(config: DevcontainerConfig, around: Around): Judgment {
+  const judgment: Judgment = { does: [], dangers: [], ignored: [], unsupported: [] };
   if (config["dockerComposeFile"] !== undefined) {
-    said.unsupported.push("it uses Docker Compose; Holdfast supports an image or a Dockerfile");
+    judgment.unsupported.push("it uses Docker Compose; Holdfast supports an image or a Dockerfile");
   }
   if (config["workspaceMount"] !== undefined)
-    said.ignored.push("workspaceMount: Holdfast mounts the worktree at its own path");
+    judgment.ignored.push("workspaceMount: Holdfast mounts the worktree at its own path");
   if (config["initializeCommand"] !== undefined) {
-    said.ignored.push(`initializeCommand, which would run on this machine: ${shown(config["initializeCommand"])}`);
+    judgment.ignored.push(`initializeCommand, which would run on this machine: ${shown(config["initializeCommand"])}`);
   }
-  if (typeof config["image"] === "string") said.does.push(`runs the image ${config["image"]}`);
-  judgeBuild(config, around, said);
-  for (const feature of Object.keys(objectOf(config["features"]))) said.does.push(`installs the feature ${feature}`);
+  if (typeof config["image"] === "string") judgment.does.push(`runs the image ${config["image"]}`);
+  judgeBuild(config, around, judgment);
+  for (const feature of Object.keys(objectOf(config["features"])))
+    judgment.does.push(`installs the feature ${feature}`);
   for (const name of commands) {
-    if (config[name] !== undefined) said.does.push(`runs ${name} in the container: ${shown(config[name])}`);
+    if (config[name] !== undefined) judgment.does.push(`runs ${name} in the container: ${shown(config[name])}`);
   }
-  for (const port of listOf(config["appPort"])) said.does.push(`publishes port ${shown(port)}`);
-  for (const mount of listOf(config["mounts"])) judgeMount(mount, around, said);
-  judgeRights(config, said);
-  judgeRunArgs(listOf(config["runArgs"]).map(String), around, said);
-  return said;
+  for (const port of listOf(config["appPort"])) judgment.does.push(`publishes port ${shown(port)}`);
+  for (const mount of listOf(config["mounts"])) judgeMount(mount, around, judgment);
+  judgeRights(config, judgment);
+  judgeRunArgs(listOf(config["runArgs"]).map(String), around, judgment);
+  return judgment;
 }
 
-/** Docker sends the whole context to the engine; one outside of the worktree would put the home into an image. */
-function judgeBuild(config: DevcontainerConfig, { worktree }: Around, said: Judgement): void {
+/** Docker sends the entire context to the engine; one outside the worktree would put the home into an image. */
+function judgeBuild(config: DevcontainerConfig, { worktree }: Around, judgment: Judgment): void {
   const build = objectOf(config["build"]);
   const file = build["dockerfile"] ?? config["dockerFile"];
   if (file === undefined) return;
-  said.does.push(`builds an image from ${shown(file)}`);
+  judgment.does.push(`builds an image from ${shown(file)}`);
   const folder = join(worktree, ".devcontainer");
   for (const path of [file, build["context"] ?? config["context"] ?? "."]) {
     if (typeof path === "string" && !isBelow(resolve(folder, path), worktree)) {
-      said.unsupported.push(`its build uses ${path}, which is outside of the repository`);
+      judgment.unsupported.push(`its build uses ${path}, which is outside the repository`);
     }
   }
-  for (const option of listOf(build["options"])) said.dangers.push(`passes ${shown(option)} to the image build`);
+  for (const option of listOf(build["options"])) judgment.dangers.push(`passes ${shown(option)} to the image build`);
 }
 
-function judgeRights(config: DevcontainerConfig, said: Judgement): void {
-  if (config["privileged"] === true) said.dangers.push("runs privileged: it can control this machine");
+function judgeRights(config: DevcontainerConfig, judgment: Judgment): void {
+  if (config["privileged"] === true) judgment.dangers.push("runs privileged: it can control this machine");
   for (const right of listOf(config["capAdd"])) {
-    said.dangers.push(`adds the capability ${shown(right).toUpperCase().replace(/^CAP_/, "")}`);
+    judgment.dangers.push(`adds the capability ${shown(right).toUpperCase().replace(/^CAP_/, "")}`);
   }
-  for (const option of listOf(config["securityOpt"])) said.dangers.push(`sets the security option ${shown(option)}`);
+  for (const option of listOf(config["securityOpt"]))
+    judgment.dangers.push(`sets the security option ${shown(option)}`);
 }
 
-function judgeDevice(path: unknown, said: Judgement): void {
-  said.dangers.push(`gets the device ${shown(path)}`);
+function judgeDevice(path: unknown, judgment: Judgment): void {
+  judgment.dangers.push(`gets the device ${shown(path)}`);
 }
 
-/** Options that are known to stay inside. Every other one is named: docker has more than a hundred. */
+/** Options known to stay inside. All others are shown: docker has more than a hundred. */
 const harmless =
   /^--(name|hostname|shm-size|memory|cpus|env|label|init|rm|workdir|user|ulimit|tmpfs|memory-swap|pids-limit|read-only|platform)(=|$)/;
 
-function judgeRunArgs(args: readonly string[], around: Around, said: Judgement): void {
+function judgeRunArgs(args: readonly string[], around: Around, judgment: Judgment): void {
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at]!;
     // `--option value` and `--option=value` are the same.
     const joined = arg.startsWith("-") && !arg.includes("=") && args[at + 1]?.startsWith("-") === false;
-    const whole = joined ? `${arg}=${args[++at]!}` : arg;
-    const [name, value] = splitOnce(whole, "=");
-    if (name === "--mount") judgeMount(value, around, said);
-    else if (name === "-v" || name === "--volume") judgeMount(volumeAsMount(value), around, said);
-    else if (name === "--privileged") judgeRights({ privileged: true }, said);
-    else if (name === "--cap-add") judgeRights({ capAdd: value }, said);
-    else if (name === "--security-opt") judgeRights({ securityOpt: value }, said);
-    else if (name === "--device") judgeDevice(splitOnce(value, ":")[0], said);
+    const option = joined ? `${arg}=${args[++at]!}` : arg;
+    const [name, value] = splitOnce(option, "=");
+    if (name === "--mount") judgeMount(value, around, judgment);
+    else if (name === "-v" || name === "--volume") judgeMount(volumeAsMount(value), around, judgment);
+    else if (name === "--privileged") judgeRights({ privileged: true }, judgment);
+    else if (name === "--cap-add") judgeRights({ capAdd: value }, judgment);
+    else if (name === "--security-opt") judgeRights({ securityOpt: value }, judgment);
+    else if (name === "--device") judgeDevice(splitOnce(value, ":")[0], judgment);
     else if (/^--(network|net|pid|ipc|uts|userns|cgroupns)$/.test(name) && value === "host") {
-      said.dangers.push(`shares this machine's ${name.slice(2).replace(/^net$/, "network")} namespace`);
-    } else if (!harmless.test(whole)) said.dangers.push(`passes ${whole} to the container engine`);
+      judgment.dangers.push(`shares this machine's ${name.slice(2).replace(/^net$/, "network")} namespace`);
+    } else if (!harmless.test(option)) judgment.dangers.push(`passes ${option} to the container engine`);
   }
 }
 
-function judgeMount(mount: unknown, around: Around, said: Judgement): void {
+function judgeMount(mount: unknown, around: Around, judgment: Judgment): void {
   const { source, target } = mountOf(mount, around);
-  if (source === null) return void said.does.push(`keeps a volume at ${target}`);
-  if (!isAbsolute(source)) return void said.does.push(`mounts the volume ${source} at ${target}`);
+  if (source === null) return void judgment.does.push(`keeps a volume at ${target}`);
+  if (!isAbsolute(source)) return void judgment.does.push(`mounts the volume ${source} at ${target}`);
   if (isBelow(source, around.worktree)) {
-    // The engine follows links whenever it starts the container, and the agent can make them there.
-    said.unsupported.push(`it mounts ${source} of the worktree, which is there already`);
+    // The engine follows links whenever it starts the container, and the agent can create them there.
+    judgment.unsupported.push(`it mounts ${source} of the worktree, which is already mounted`);
   } else if (around.hidden.some((folder) => isBelow(folder, source) || isBelow(source, folder))) {
-    said.unsupported.push(`it mounts ${source}, where Holdfast keeps its own files`);
+    judgment.unsupported.push(`it mounts ${source}, which contains Holdfast's own files`);
   } else if (isSocket(source)) {
-    said.dangers.push(`mounts ${source}: with the engine's socket it can control this machine`);
+    judgment.dangers.push(`mounts ${source}: with the engine's socket it can control this machine`);
   } else if (isBelow(around.home, source)) {
-    said.dangers.push(`mounts ${source}, which contains your home`);
+    judgment.dangers.push(`mounts ${source}, which contains your home`);
   } else if (isBelow(source, around.home)) {
-    said.dangers.push(`mounts ${source} of your home at ${target}`);
+    judgment.dangers.push(`mounts ${source} of your home at ${target}`);
   } else {
-    said.dangers.push(`mounts ${source} of this machine at ${target}`);
+    judgment.dangers.push(`mounts ${source} of this machine at ${target}`);
   }
 }
 
@@ -141,7 +143,7 @@ function volumeAsMount(volume: string): string {
   return parts.length === 1 ? `target=${volume}` : `source=${parts[0]},target=${parts[1]}`;
 }
 
-/** As the devcontainer CLI replaces them; a variable that it does not get is empty there too. */
+/** As the devcontainer CLI does; a variable that it does not receive is empty there too. */
 function expanded(path: string, { home, worktree }: Around): string {
   const filled = path
     .replaceAll(/\$\{(localEnv|env):([^:}]*)(?::([^}]*))?\}/g, (_all, _kind, name: string, other = "") =>
@@ -173,22 +175,22 @@ function objectOf(value: unknown): Record<string, unknown> {
 
 const shown = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** Ways out that a container has, as its engine reports them. */
+/** The ways out of a container, as its engine reports them. */
 export function dangersOf(inspected: unknown, around: Around & { ours: readonly string[] }): string[] {
-  const said: Judgement = { does: [], dangers: [], ignored: [], unsupported: [] };
+  const judgment: Judgment = { does: [], dangers: [], ignored: [], unsupported: [] };
   const container = objectOf(inspected);
   const host = objectOf(container["HostConfig"]);
-  // The CLI sets this one for Podman.
+  // The CLI sets this for Podman.
   const options = listOf(host["SecurityOpt"] ?? []).filter((option) => option !== "label=disable");
-  judgeRights({ privileged: host["Privileged"], capAdd: host["CapAdd"] ?? [], securityOpt: options }, said);
+  judgeRights({ privileged: host["Privileged"], capAdd: host["CapAdd"] ?? [], securityOpt: options }, judgment);
   for (const name of ["NetworkMode", "PidMode", "IpcMode", "UTSMode", "UsernsMode"]) {
     if (host[name] === "host")
-      said.dangers.push(`shares this machine's ${name.replace("Mode", "").toLowerCase()} namespace`);
+      judgment.dangers.push(`shares this machine's ${name.replace("Mode", "").toLowerCase()} namespace`);
   }
-  for (const device of listOf(host["Devices"] ?? [])) judgeDevice(objectOf(device)["PathOnHost"], said);
+  for (const device of listOf(host["Devices"] ?? [])) judgeDevice(objectOf(device)["PathOnHost"], judgment);
   for (const mount of listOf(container["Mounts"] ?? []).map(objectOf)) {
     if (mount["Type"] !== "bind" || around.ours.includes(String(mount["Source"]))) continue;
-    judgeMount({ source: mount["Source"], target: mount["Destination"] }, around, said);
+    judgeMount({ source: mount["Source"], target: mount["Destination"] }, around, judgment);
   }
-  return [...said.dangers, ...said.unsupported];
+  return [...judgment.dangers, ...judgment.unsupported];
 }

@@ -1,6 +1,6 @@
 /**
- * Ends what runs in dev containers: the process that the runtimes end is only the engine's client, and what it started
- * lives on. A stop ends the container too; what a crash left is found by its labels.
+ * Stops what runs in dev containers: the runtimes stop only the engine's client, and what it started keeps running. A
+ * stop also stops the container; leftovers of a crash are found by their labels.
  */
 import type { Store } from "../../ports/store.ts";
 import type { Logger } from "../../ports/api.ts";
@@ -13,7 +13,7 @@ const everyMs = 15_000;
 
 type Load = () => Promise<SessionContainers>;
 
-/** Adds the container's end to a runtime's own. */
+/** Extends a runtime's stop to the container. */
 export function endingContainers(runtime: Pick<Runtime, "stop">, load: Load): void {
   const stop = runtime.stop.bind(runtime);
   runtime.stop = async (session, options) => {
@@ -24,13 +24,13 @@ export function endingContainers(runtime: Pick<Runtime, "stop">, load: Load): vo
   };
 }
 
-/** Looks after containers while there are sessions that have one, and after their launches. Returns how to stop. */
+/** Checks containers and their launches while sessions have any. Returns how to stop. */
 export function watchContainers(parts: { store: Store; log: Logger }, load: Load): () => Promise<void> {
   let running: Promise<void> | undefined;
   const look = (): void => {
     if (!parts.store.sessions().some(isInContainer)) return;
     running ??= reconcile(parts, load)
-      .catch((error: unknown) => parts.log.warn("dev containers could not be checked", { error }))
+      .catch((error: unknown) => parts.log.warn("cannot check dev containers", { error }))
       .finally(() => (running = undefined));
   };
   const timer = setInterval(look, everyMs);
@@ -54,7 +54,7 @@ export function watchContainers(parts: { store: Store; log: Logger }, load: Load
 async function reconcile({ store }: { store: Store }, load: Load): Promise<void> {
   const state = (id: SessionId): "running" | "down" | "deleted" => {
     const session = store.session(id);
-    // One that is not on record may be another database's: it is not ours to remove.
+    // An unknown session may belong to another database: leave its container alone.
     if (session === null) return "running";
     return session.run.run === "up" || session.run.run === "launching" ? "running" : "down";
   };

@@ -1,7 +1,7 @@
 /**
- * The allow list of a contained session: which hosts and ports its agent may reach. An entry is a host name or an address
- * (`api.example.com`, `192.0.2.7`, `[2001:db8::7]`), `*.example.com` for every name below it, or `*` for every public host;
- * `:port` behind it allows that port instead of 443 and 80.
+ * The allow list of a contained session: the hosts and ports its agent may reach. An entry is a host name or address
+ * (`api.example.com`, `192.0.2.7`, `[2001:db8::7]`), `*.example.com` for every name below it, or `*` for every public
+ * host; with `:port` it allows that port instead of 443 and 80.
  */
 import { isIPv4, isIPv6 } from "node:net";
 
@@ -13,15 +13,15 @@ export interface AllowEntry {
   port: number | null;
 }
 
-/** `literal`: host and port stand in the list as they were asked for, so the address may be a private one. */
+/** `literal`: the list contains exactly this host and port, so the address may be private. */
 export type Verdict = "no" | "public" | "literal";
 
 const defaultPorts = new Set([443, 80]);
-/** Names of the DNS, with the underscores that people use in their own networks. */
+/** DNS names, and underscores, which private networks use. */
 const hostName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 
 /**
- * One spelling per host, or null if it is neither a name nor an address. Other spellings of IPv4 addresses (`127.1`,
+ * One spelling per host; null if it is neither a name nor an address. Other spellings of IPv4 addresses (`127.1`,
  * `0x7f000001`) are refused: the resolver would take them for addresses that the list does not name.
  */
 export function canonicalHost(text: string): string | null {
@@ -32,19 +32,19 @@ export function canonicalHost(text: string): string | null {
   return host;
 }
 
-/** An IPv6 address in its shortest spelling. */
+/** An IPv6 address in its shortest form. */
 function canonicalAddress(text: string): string | null {
   if (!isIPv6(text) || text.includes("%")) return null;
   return new URL(`http://[${text}]/`).hostname.slice(1, -1);
 }
 
-/** A port as it is written, or null. */
+/** A port number, or null. */
 export function portOf(text: string): number | null {
   const port = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
   return port >= 1 && port <= 65_535 ? port : null;
 }
 
-/** Splits `host:port`; an IPv6 address has to be in brackets. */
+/** Splits `host:port`; an IPv6 address must be in brackets. */
 export function splitAuthority(text: string): { host: string; port: string | null } | null {
   const parts = /^(\[[^\][]*\]|[^:[\]]*)(?::(.*))?$/.exec(text);
   return parts === null ? null : { host: parts[1]!, port: parts[2] ?? null };
@@ -52,7 +52,7 @@ export function splitAuthority(text: string): { host: string; port: string | nul
 
 export function parseAllow(text: string): AllowEntry | { problem: string } {
   const problem = (why: string) => ({ problem: `"${text}" ${why}` });
-  if (text.includes("/")) return problem("is not a host name; leave out the scheme and the path.");
+  if (text.includes("/")) return problem("is not a host name; omit the scheme and the path.");
   const parts = splitAuthority(text.trim());
   if (parts === null) return problem("is not a host name; write IPv6 addresses in brackets.");
   const port = parts.port === null ? null : portOf(parts.port);
@@ -65,7 +65,7 @@ export function parseAllow(text: string): AllowEntry | { problem: string } {
   return { host, match: below ? "below" : "exact", port };
 }
 
-/** Entries that do not parse allow nothing. */
+/** Invalid entries allow nothing. */
 export function readAllow(texts: readonly string[]): AllowEntry[] {
   return texts.map(parseAllow).filter((entry): entry is AllowEntry => !("problem" in entry));
 }

@@ -1,13 +1,13 @@
 /**
- * What a session was refused, bounded: an agent that tries a thousand hosts fills neither the disk nor the transcript.
- * The proxy writes the file, the daemon reads it.
+ * A session's blocked connections, bounded: an agent that tries a thousand hosts fills neither the disk nor the
+ * transcript. The proxy writes the file, the daemon reads it.
  */
 import { readJson, writeAtomically } from "../../base/durable-file.ts";
 
 export type WhyBlocked =
   /** Not in the allow list. */
   | "not-listed"
-  /** All of its addresses are private and the list does not name host and port. */
+  /** All of its addresses are private, and the list does not name host and port. */
   | "private"
   | "too-many-connections";
 
@@ -22,7 +22,7 @@ export interface Blocked {
 
 export interface BlockedFile {
   blocked: Blocked[];
-  /** Refusals of further hosts, for which there was no room. */
+  /** Blocked hosts beyond the limit. */
   more: number;
 }
 
@@ -64,14 +64,14 @@ export class BlockedRecord {
     try {
       writeAtomically(this.#path, `${JSON.stringify({ blocked: [...this.#known.values()], more: this.#more })}\n`);
     } catch {
-      // A full disk, or the folder was removed with its session: the refusal itself does not depend on it.
+      // A full disk, or the folder was removed with its session: the connection is blocked anyway.
     }
   }
 }
 
 const keyOf = ({ host, port, why }: Pick<Blocked, "host" | "port" | "why">): string => `${host} ${port} ${why}`;
 
-/** Empty where there is no file, or none that can be read. */
+/** Empty if there is no readable file. */
 export function readBlocked(path: string): BlockedFile {
   const read = readJson(path);
   const value = read.is === "known" ? (read.value as Partial<BlockedFile>) : {};

@@ -1,11 +1,9 @@
 /**
- * Runs inside the network namespace, as the agent's parent: 127.0.0.1 there leads to the proxy outside. Holds the proxy as
- * long as the agent runs. Signals reach the agent from the terminal or from Holdfast, which signal every process of the
- * namespace: sending them on would make two of one. The agent's exit status becomes this one's.
- *
- * Ports of the machine's own loopback that the list names are there too, under their own numbers: programs that know no
- * proxy reach them, and agents that talk to themselves over loopback are not sent to the proxy for it.
- *
+ * Runs inside the network namespace, as the agent's parent: 127.0.0.1 there leads to the proxy outside. Keeps the proxy
+ * running as long as the agent runs. The terminal or Holdfast signals every process of the namespace, so forwarding
+ * signals would deliver them twice. The agent's exit status becomes this process's own.
+ * The machine's own loopback ports that the list names are available under the same numbers: for programs without proxy
+ * support, and for agents that talk to themselves over loopback.
  * argv: SOCKET PORT HOST:PORT,... COMMAND...
  */
 import { spawn } from "node:child_process";
@@ -16,18 +14,18 @@ import { holdRequest } from "./request.ts";
 /** While the proxy is being replaced. */
 const retryMs = 50;
 const retriedForMs = 20_000;
-/** How long the proxy stays when this process has gone: an agent that crashed is launched again. */
+/** How long the proxy stays after this process exits: a crashed agent is relaunched. */
 const lingerMs = 3_000;
 
-// Agents stop their servers by name ("pkill node"); this changes the command line too.
+// Agents stop their servers by name ("pkill node"); this also changes the command line.
 process.title = "holdfast-bridge";
 const [socket = "", port = "", forwards = "", ...command] = process.argv.slice(2);
 
 for (const signal of ["SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
-// One connection's failure is not the agent's.
+// A failed connection must not stop the agent.
 process.on("uncaughtException", () => undefined);
 
-/** The proxy's socket, once it answers. */
+/** The proxy's socket, once it responds. */
 function reach(use: (server: Socket) => void, giveUp: () => void, until = performance.now() + retriedForMs): void {
   const server = connect({ path: socket, allowHalfOpen: true });
   const failed = (): void => {
@@ -57,7 +55,7 @@ function hold(): void {
   }, again);
 }
 
-/** `first` is sent before anything of the client's, and its answer is not the client's. */
+/** `first` is sent before the client's data, and its response is dropped. */
 function listener(first: string | null): Server {
   return createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
     client.on("error", () => client.destroy());
@@ -77,7 +75,7 @@ function asked(server: Socket, request: string, then: () => void, client: Socket
     client.destroy();
   };
   server.once("error", refused).once("end", refused);
-  // The proxy answers with one head, and the server may speak right behind it.
+  // The proxy responds with one head, and the server's data may follow directly.
   let head = Buffer.alloc(0);
   const take = (bytes: Buffer): void => {
     head = Buffer.concat([head, bytes]);

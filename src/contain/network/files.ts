@@ -1,22 +1,25 @@
-/** The files of a home's network proxy. The proxy and the daemon talk through them: either may be replaced at any time. */
+/**
+ * The files of a home's network proxy. The proxy and the daemon communicate through them: either may be replaced at any
+ * time.
+ */
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { readJson } from "../../base/durable-file.ts";
 import type { Identity } from "../../base/pid.ts";
 
-/** Below the home. */
+/** Inside the home. */
 export const networkFolder = "network";
 
-/** Who the proxy is. The process that it names serves; another one leaves as soon as it sees that. */
+/** Identifies the proxy: this process serves, and any other exits when it notices. */
 export const proxyFile = (directory: string): string => join(directory, "proxy.json");
 /** One folder per session. */
 export const sessionFolder = (directory: string, session: string): string => join(directory, session);
-/** What its agent may reach: the daemon writes it before it launches the agent. */
+/** What its agent may reach; written by the daemon before the launch. */
 export const policyFile = (folder: string): string => join(folder, "policy.json");
 export const blockedFile = (folder: string): string => join(folder, "blocked.json");
-/** How many of the refusals were reported in the session. */
+/** How many blocked hosts were reported in the session. */
 export const reportedFile = (folder: string): string => join(folder, "reported");
-/** Mounted into the namespace as a folder: a proxy that was restarted makes a new socket. */
+/** Mounted into the namespace as a folder: a restarted proxy creates a new socket. */
 export const proxySocketFolder = (folder: string): string => join(folder, "door");
 export const socketName = "proxy.sock";
 
@@ -25,9 +28,9 @@ export interface Policy {
 }
 
 export interface ProxyRecord extends Identity {
-  /** Of the program that it runs; another one takes over from it. */
+  /** Digest of its program; a different one replaces it. */
   program: string;
-  /** Where it serves: a copy of a home names the original's proxy. */
+  /** Where it serves: a copied home names the original's proxy. */
   directory: string;
 }
 
@@ -50,7 +53,7 @@ export function readProxy(directory: string): ProxyRecord | null {
   return { pid, startTime, bootId, program, directory: served };
 }
 
-/** The proxy on record, if it serves this folder: by another path after a move, by no path in a copy. */
+/** The recorded proxy, if it serves this folder: by another path after a move, not at all in a copy. */
 export function ownProxy(directory: string): ProxyRecord | null {
   const record = readProxy(directory);
   try {

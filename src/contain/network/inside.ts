@@ -1,26 +1,26 @@
-/** What a bwrap command line needs for a session whose network is an allow list, or none. */
+/** What a bwrap command line needs for a session with an allow list. */
 import { parseAllow } from "./allow-list.ts";
 import { socketName } from "./files.ts";
 
 export interface InsideNetwork {
-  /** Arguments of bwrap, behind all other mounts; `--unshare-net` is there already. */
+  /** bwrap arguments after all other mounts, besides `--unshare-net`. */
   args: string[];
-  /** In front of the agent's command. */
+  /** Precedes the agent's command. */
   prefix: string[];
   env: Record<string, string>;
 }
 
-/** Of its own namespace, so every session may have the same. */
+/** In its own namespace, so every session may use the same. */
 const port = 3128;
 const folder = "/run/holdfast-network";
-/** What programs of the session serve to each other. */
+/** For programs of the session that serve each other. */
 const loopback = ["localhost", "127.0.0.1", "::1"];
 
-/** Spares memory: the bridge only copies bytes. */
+/** Saves memory: the bridge only copies bytes. */
 export const leanNode = ["--max-semi-space-size=1", "--max-old-space-size=64", "--no-warnings"];
 
 export interface InsidePrograms {
-  /** The Node that runs the bridge, and the bridge: files outside. */
+  /** Files outside: the Node that runs the bridge, and the bridge. */
   node: string;
   bridge: string;
 }
@@ -49,7 +49,7 @@ export function allowListInside(
   };
 }
 
-/** Loopback ports of the machine that the list names; one per number. */
+/** The machine's loopback ports that the list names; one per number. */
 export function forwarded(allow: readonly string[]): string[] {
   const found = new Map<number, string>();
   for (const text of allow) {
@@ -60,14 +60,14 @@ export function forwarded(allow: readonly string[]): string[] {
   return [...found.values()];
 }
 
-/** Both spellings: curl reads only the small ones for http, others only the large ones. */
+/** Both spellings: curl reads only lower case for http, others only upper case. */
 function proxyEnvironment(): Record<string, string> {
   const proxy = `http://127.0.0.1:${port}`;
   const values = { http_proxy: proxy, https_proxy: proxy, all_proxy: proxy, no_proxy: loopback.join(",") };
   return {
     ...values,
     ...Object.fromEntries(Object.entries(values).map(([name, value]) => [name.toUpperCase(), value])),
-    // Node asks no proxy without it.
+    // Without it Node ignores the proxy.
     NODE_USE_ENV_PROXY: "1",
   };
 }

@@ -207,7 +207,7 @@ test("[NET-10] a proxy that does not start is an error with the place of its log
   await using world = new World();
   const broken = world.open({ proxy: join(world.home, "broken.cjs") });
   writeFileSync(join(world.home, "broken.cjs"), "process.exit(3)");
-  await expect(broken.open(session, [])).rejects.toThrow("did not start: it ended with 3");
+  await expect(broken.open(session, [])).rejects.toThrow("did not start: it exited with 3");
   await expect(broken.open(session, ["127.1:80"])).rejects.toThrow('"127.1:80" is not a host name');
 });
 

@@ -1,6 +1,6 @@
 /**
- * The daemon's side of the network proxy: gives a session its list and its way out before its agent is launched, finds the
- * proxy of an earlier daemon, starts another one where that is gone or older, and reads what was refused.
+ * The daemon's side of the network proxy: prepares a session's list and socket before its agent is launched, finds the
+ * proxy of an earlier daemon, starts a new one if that exited or is older, and reads what was blocked.
  */
 import { spawn } from "node:child_process";
 import { closeSync, constants, openSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
@@ -29,32 +29,32 @@ import {
 } from "./files.ts";
 
 export interface NetworkOptions {
-  /** The home's folder for it. */
+  /** The home's folder for the network. */
   directory: string;
   node: string;
   /** The built programs. */
   proxy: string;
   bridge: string;
   env: NodeJS.ProcessEnv;
-  /** Takes the proxy out of a unit that ends all of its processes when it is stopped. */
+  /** Moves the proxy out of a unit that kills all of its processes when stopped. */
   launchPrefix?: readonly string[];
-  /** For how long the proxy waits for an agent that is about to be launched. */
+  /** How long the proxy waits for an agent that is about to be launched. */
   lingerMs?: number;
 }
 
-/** Within this a proxy answers, on a busy machine too. */
+/** A proxy responds within this, even on a busy machine. */
 const answerMs = 20_000;
 const pollMs = 10;
 const launchLingerMs = 60_000;
 const leaveMs = 3_000;
-/** Per session: each is a line of its transcript. */
+/** Per session: each is a line in the transcript. */
 const mostReported = 20;
 const noNews = { blocked: [], full: false, reported: () => undefined };
 const mostLogBytes = 1_000_000;
 
 export class Network implements ContainedNetwork {
   readonly #options: NetworkOptions;
-  /** The state of the file that was reported last, by session. */
+  /** The last reported state of the file, by session. */
   readonly #reported = new Map<SessionId, string>();
   #program: string | undefined;
   #starting: Promise<void> | undefined;
@@ -63,7 +63,7 @@ export class Network implements ContainedNetwork {
     this.#options = options;
   }
 
-  /** Repeatable. Throws a HoldfastError where the proxy does not answer: the agent must not be launched then. */
+  /** Repeatable. Throws a HoldfastError if the proxy does not respond: the agent must not be launched then. */
   async open(session: SessionId, allow: readonly string[]): Promise<InsideNetwork> {
     assertValid(allow);
     const folder = sessionFolder(this.#options.directory, session);
@@ -88,7 +88,7 @@ export class Network implements ContainedNetwork {
     });
   }
 
-  /** Starts the proxy unless one with this program runs; one that runs reads its folder again. */
+  /** Starts the proxy unless one with this program is running, which rereads its folder. */
   async ensure(): Promise<void> {
     const record = ownProxy(this.#options.directory);
     if (record !== null && record.program === this.#digest() && signalIdentity(record, "SIGHUP")) return;
@@ -96,12 +96,12 @@ export class Network implements ContainedNetwork {
     await this.#starting;
   }
 
-  /** What was refused to a session so far. */
+  /** What was blocked for a session so far. */
   blocked(session: SessionId): BlockedFile {
     return readBlocked(blockedFile(sessionFolder(this.#options.directory, session)));
   }
 
-  /** The number of reported entries is kept beside them: the next daemon reports none twice. */
+  /** The number of reported entries is stored with them: the next daemon does not repeat any. */
   news(session: SessionId): ReturnType<ContainedNetwork["news"]> {
     const folder = sessionFolder(this.#options.directory, session);
     const stamp = String(statSync(blockedFile(folder), { throwIfNoEntry: false })?.mtimeMs);
@@ -125,7 +125,7 @@ export class Network implements ContainedNetwork {
     if (record !== null) signalIdentity(record, "SIGHUP");
   }
 
-  /** The daemon stops. With `idle`, no contained session runs: the proxy is gone when this returns. */
+  /** The daemon stops. With `idle`, no contained session is running: the proxy has exited when this returns. */
   async close({ idle }: { idle: boolean }): Promise<void> {
     const record = ownProxy(this.#options.directory);
     if (record === null || !signalIdentity(record, "SIGTERM")) return;
@@ -155,7 +155,7 @@ export class Network implements ContainedNetwork {
         }),
       );
       child.on("error", () => undefined);
-      child.once("exit", (code, signal) => (ended = `it ended with ${signal ?? code}`));
+      child.once("exit", (code, signal) => (ended = `it exited with ${signal ?? code}`));
       child.unref();
     } finally {
       closeSync(log);
@@ -169,19 +169,19 @@ export class Network implements ContainedNetwork {
       if (performance.now() > until) throw new Error("it did not start in time");
       await delay(pollMs);
     }
-    // An older one sees that it was replaced, and finishes what it carries.
+    // An older one notices that it was replaced, and finishes its connections.
     if (before !== null) signalIdentity(before, "SIGHUP");
   }
 }
 
 const logName = "proxy.log";
 
-/** An entry that is not one would allow nothing, and nobody would know why. */
+/** An invalid entry would silently allow nothing. */
 function assertValid(allow: readonly string[]): void {
   for (const text of allow) {
     const entry = parseAllow(text);
     if (!("problem" in entry)) continue;
-    throw new HoldfastError("invalid", `The network allow list is not valid: ${entry.problem}`, {
+    throw new HoldfastError("invalid", `The network allow list is invalid: ${entry.problem}`, {
       hint: "Fix `contain: {network: {allow}}`, or start the session with another --network.",
     });
   }
@@ -196,25 +196,25 @@ function countIn(path: string): number {
 }
 
 function openLog(path: string): number {
-  // It holds failures alone; those of a broken machine could fill a disk.
+  // It contains only failures; those of a broken machine could fill a disk.
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > mostLogBytes) truncateSync(path);
   return openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o600);
 }
 
-/** No token or key of the person's: it talks to the agents. */
+/** Without the user's tokens and keys: it talks to agents. */
 function proxyOwn(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept =
     /^(PATH|LANG|LC_.*|TZ|LOCALDOMAIN|RES_OPTIONS|HOLDFAST_HOME|HOLDFAST_TEST_RUN|HOLDFAST_TEST_BOOT_ID|XDG_RUNTIME_DIR|DBUS_SESSION_BUS_ADDRESS)$/;
   return {
     ...Object.fromEntries(Object.entries(env).filter(([name]) => kept.test(name))),
-    // Each name that is being resolved takes a thread.
+    // Resolving a name takes a thread.
     UV_THREADPOOL_SIZE: "32",
   };
 }
 
-/** Null once the proxy serves this socket and stays for a launch; otherwise why not. */
+/** Null once the proxy serves this socket and stays for a launch; otherwise the reason. */
 async function hold(socketFolder: string, lingerMs: number): Promise<string | null> {
-  // Through the folder's descriptor: the path of a socket may have 107 bytes, and a home may be longer.
+  // Through the folder's descriptor: a socket's path is limited to 107 bytes, and a home's may be longer.
   const folder = openSync(socketFolder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     return await new Promise<string | null>((resolve) => {

@@ -1,7 +1,7 @@
 /**
- * The network proxy of a home: one process for all contained sessions that have an allow list, started by the daemon and
- * independent of it, as a keeper is. Everything it needs is in the folder that it is started in; a proxy that is started
- * again serves the same sessions. It leaves when no bridge holds it anymore, or when another one has taken its place.
+ * The network proxy of a home: one process for all contained sessions with an allow list, started by the daemon and
+ * independent of it, like a keeper. Everything it needs is in its working directory; a restarted proxy serves the same
+ * sessions. It exits when no bridge needs it anymore, or when another proxy has replaced it.
  */
 import { mkdirSync, readdirSync, renameSync, statSync } from "node:fs";
 import { createServer, type Server } from "node:net";
@@ -13,12 +13,12 @@ import { BlockedRecord } from "./blocked.ts";
 import { SessionProxy } from "./session-proxy.ts";
 import { blockedFile, proxySocketFolder, policyFile, proxyFile, readPolicy, readProxy, socketName } from "./files.ts";
 
-/** How often it checks what no signal reports: lost sockets, sessions that were removed, whether it may leave. */
+/** How often it checks what no signal reports: lost sockets, removed sessions, whether it may exit. */
 const tickMs = 5_000;
-/** After its start: the daemon asks within this time. */
+/** After its start: the daemon connects within this time. */
 const firstLingerMs = 30_000;
 const mostLingerMs = 120_000;
-/** Once the daemon has stopped. Not less: bridges that an older proxy let go are on their way. */
+/** After the daemon stopped. Not less: bridges that an older proxy released are reconnecting. */
 const leavingLingerMs = 500;
 
 interface Served {
@@ -43,9 +43,9 @@ class Proxy {
     this.#program = program;
   }
 
-  /** Relative paths throughout: those of a socket may have 107 bytes, and a home may be longer. */
+  /** Relative paths throughout: a socket's path is limited to 107 bytes, and a home's may be longer. */
   run(): void {
-    // Before the record is there: from then on the daemon sends these.
+    // Before the record exists: the daemon sends signals from then on.
     process.on("SIGHUP", () => {
       this.#leaving = false;
       this.#scanSoon();
@@ -53,7 +53,7 @@ class Proxy {
     process.on("SIGTERM", () => this.#leaveWhenIdle());
     for (const signal of ["SIGINT", "SIGQUIT", "SIGPIPE"] as const) process.on(signal, () => undefined);
     const self = identify(process.pid);
-    if (self === null) throw new Error("this process cannot be identified");
+    if (self === null) throw new Error("cannot identify this process");
     writeAtomically(
       proxyFile("."),
       `${JSON.stringify({ ...self, program: this.#program, directory: process.cwd() })}\n`,
@@ -62,7 +62,7 @@ class Proxy {
     setInterval(() => this.#scanSoon(), tickMs);
   }
 
-  /** One after the other: two would bind the same socket. */
+  /** One at a time: two would bind the same socket. */
   #scanSoon(): void {
     this.#scanned = this.#scanned.then(() =>
       this.#scan().catch((error: unknown) => console.error(new Date().toISOString(), error)),
@@ -70,7 +70,7 @@ class Proxy {
   }
 
   async #scan(): Promise<void> {
-    // The home was removed, and every session's files with it.
+    // The home was removed, with every session's files.
     if (statSync(".", { throwIfNoEntry: false })?.nlink === 0) this.#exit();
     if (!this.#isOurs()) return this.#yield();
     const found = new Set<string>();
@@ -92,7 +92,7 @@ class Proxy {
     this.#maybeLeave();
   }
 
-  /** Once per session; again where its socket is lost. */
+  /** Once per session; again if its socket is lost. */
   async #serve(name: string): Promise<void> {
     const socket = join(proxySocketFolder(name), socketName);
     const known = this.#served.get(name);
@@ -101,10 +101,10 @@ class Proxy {
     this.#served.set(name, served);
     known?.server.close();
     served.server = createServer({ allowHalfOpen: true }, (client) => served.proxy.serve(client));
-    // Not `recursive`: in a folder that was removed Node would try that without end.
+    // Not `recursive`: in a removed folder Node would retry forever.
     if (statSync(proxySocketFolder(name), { throwIfNoEntry: false }) === undefined)
       mkdirSync(proxySocketFolder(name), { mode: 0o700 });
-    // Moved into place: there is always a socket, and closing this server removes no later one's.
+    // Renamed into position: a socket always exists, and closing this server does not remove a later one.
     const own = join(proxySocketFolder(name), `${process.pid}.sock`);
     await new Promise<void>((resolve, reject) => {
       served.server.once("error", reject).listen(own, resolve);
@@ -141,7 +141,7 @@ class Proxy {
     };
   }
 
-  /** The daemon stops: nothing is launched until the next one, which says that it is there. */
+  /** The daemon is stopping: nothing is launched until the next one sends SIGHUP. */
   #leaveWhenIdle(): void {
     this.#leaving = true;
     this.#stayUntil = performance.now() + leavingLingerMs;
@@ -161,7 +161,7 @@ class Proxy {
     return record === null || record.pid === process.pid;
   }
 
-  /** Another proxy has bound every socket: bridges that are let go come back to it. Open connections continue. */
+  /** Another proxy has bound every socket: released bridges reconnect to it. Open connections continue. */
   #yield(): void {
     for (const { server, proxy } of this.#served.values()) {
       server.close();
@@ -172,7 +172,7 @@ class Proxy {
 
   #exit(): void {
     for (const { blocked } of this.#served.values()) blocked.write();
-    // Without closing: nothing of ours is left but sockets that refuse, and their files go with the session.
+    // Without closing: only refusing sockets remain, and their files are removed with the session.
     process.exit(0);
   }
 }

@@ -1,26 +1,26 @@
-/** The head of a request to the proxy: which host and port it is for, and the head to send there for plain http. */
+/** The head of a request to the proxy: its host and port, and the head to send on for plain http. */
 import { canonicalHost, portOf, splitAuthority } from "./allow-list.ts";
 
-/** How a bridge, or the daemon for the time of a launch, keeps the proxy from leaving: it holds one connection open. */
+/** A bridge, or the daemon during a launch, keeps the proxy running with one open connection. */
 
 /** No program sends this method by accident. */
 const holdMethod = "HOLDFAST";
 
-/** `lingerMs`: how long the proxy stays once the connection is closed. */
+/** `lingerMs`: how long the proxy stays after the connection closes. */
 export function holdRequest(lingerMs: number): string {
   return `${holdMethod} / HTTP/1.1\r\nLinger: ${lingerMs}\r\n\r\n`;
 }
 
 export type Head =
-  /** A bridge, or the daemon, that wants the proxy to stay. */
+  /** Keeps the proxy running. */
   | { is: "hold"; lingerMs: number }
   | { is: "connect"; host: string; port: number }
-  /** `head`: as the server expects it. */
+  /** `head`: in the form that the server expects. */
   | { is: "forward"; host: string; port: number; head: string }
   | { is: "invalid"; why: string };
 
 const lingerHeader = /^linger: (\d{1,6})$/im;
-/** Belong to the connection with the proxy, not to the request. */
+/** Headers of the connection to the proxy, not of the request. */
 const hopHeaders = /^(proxy-[^:]*|connection|keep-alive|te|host):/i;
 
 /** `text`: everything before the empty line, as latin1. */
@@ -41,10 +41,7 @@ export function parseHead(text: string): Head {
   return { is: "forward", ...endpoint, head: forwarded(method, path, url![1]!, headers) };
 }
 
-/**
- * Sends one request per connection: a program that uses the connection to the proxy again, for another host, would reach
- * the first one.
- */
+/** One request per connection: a program that reused the connection for another host would reach the first one. */
 function forwarded(method: string, path: string, authority: string, headers: readonly string[]): string {
   const upgrade = headers.some((header) => /^upgrade:/i.test(header));
   const kept = headers.filter((header) => !hopHeaders.test(header));

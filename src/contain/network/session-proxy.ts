@@ -1,6 +1,6 @@
 /**
- * One session's way out: takes requests to a proxy (CONNECT, and plain http), judges host and port by the session's list,
- * resolves the name outside, checks the addresses and connects to one that it checked. TLS passes through untouched.
+ * One session's proxy: accepts proxy requests (CONNECT and plain http), checks host and port against the session's
+ * list, resolves the name outside, checks the addresses and connects to one of them. TLS passes through unchanged.
  */
 import { lookup as systemLookup, type LookupAddress } from "node:dns";
 import { connect, isIP, type Socket, BlockList, isIPv4, isIPv6 } from "node:net";
@@ -11,11 +11,11 @@ import { parseHead, type Head } from "./request.ts";
 import { networkInterfaces } from "node:os";
 import { special4 } from "../../base/addresses.ts";
 
-/** Below 2000::/3, outside of which no address is public. */
+/** Inside 2000::/3; all other addresses are not public. */
 const special6: [string, number][] = [
   ["2001::", 23],
   ["2001:db8::", 32],
-  // Carries an IPv4 address, to which a router on the way would deliver.
+  // Contains an IPv4 address, to which a router would deliver.
   ["2002::", 16],
   ["3fff::", 20],
 ];
@@ -27,11 +27,15 @@ public6.addSubnet("2000::", 3, "ipv6");
 const notPublic6 = new BlockList();
 for (const [net, prefix] of special6) notPublic6.addSubnet(net, prefix, "ipv6");
 
-/** `own`: the machine's addresses; a public one leads to services of this machine too. */
+/**
+ * Whether an address is on the public internet. All others are private: this machine, its neighbors, and a cloud's
+ * metadata service, which gives credentials to every program. `own`: the machine's addresses, including public ones,
+ * lead to its services.
+ */
 export function isPublic(address: string, own: ReadonlySet<string> = ownAddresses()): boolean {
   if (own.has(address)) return false;
   if (isIPv4(address)) return !notPublic4.check(address, "ipv4");
-  // IPv4 addresses within IPv6 (::ffff:0:0/96, 64:ff9b::/96) are outside of 2000::/3.
+  // IPv4 addresses in IPv6 form (::ffff:0:0/96, 64:ff9b::/96) are outside 2000::/3.
   return isIPv6(address) && public6.check(address, "ipv6") && !notPublic6.check(address, "ipv6");
 }
 
@@ -40,9 +44,9 @@ function ownAddresses(): ReadonlySet<string> {
 }
 
 export const limits = {
-  /** Per session, also those that only hold the proxy. */
+  /** Per session, including connections that only keep the proxy running. */
   connections: 256,
-  /** Names that are being resolved: the system has few threads for that, and all sessions share them. */
+  /** Names being resolved: the system has few threads for it, shared by all sessions. */
   lookups: 16,
   headBytes: 16_384,
   headMs: 10_000,
@@ -55,7 +59,7 @@ export const limits = {
 export interface SessionProxyOptions {
   allow: () => readonly AllowEntry[];
   blocked: Pick<BlockedRecord, "add">;
-  /** A bridge is there; the result is called when it leaves. */
+  /** A bridge connected; the result is called when it disconnects. */
   onHold: (lingerMs: number) => () => void;
   resolve?: (host: string) => Promise<LookupAddress[]>;
   isPublic?: (address: string) => boolean;
@@ -74,12 +78,12 @@ export class SessionProxy {
     this.#limits = { ...limits, ...options.limits };
   }
 
-  /** Those that carry something. */
+  /** Connections that carry data. */
   get connections(): number {
     return this.#open.size - this.#holding.size;
   }
 
-  /** Takes over a connection. Sockets have to allow half-open ones: a request may end before its answer begins. */
+  /** Serves a connection. Sockets must allow half-open ones: a request may end before its response begins. */
   serve(client: Socket): void {
     client.on("error", () => client.destroy());
     if (this.#open.size >= this.#limits.connections) {
@@ -91,12 +95,12 @@ export class SessionProxy {
     void this.#serve(client).catch(() => client.destroy());
   }
 
-  /** Lets bridges go: they connect again, to the proxy that is there then. */
+  /** Releases bridges: they reconnect to the current proxy. */
   release(): void {
     for (const client of this.#holding) client.destroy();
   }
 
-  /** Ends every connection. */
+  /** Closes every connection. */
   close(): void {
     for (const client of this.#open) client.destroy();
   }
@@ -139,7 +143,7 @@ export class SessionProxy {
     const test = this.#options.isPublic ?? isPublic;
     const checked = verdict === "literal" ? addresses : addresses.filter(({ address }) => test(address));
     if (checked.length === 0) return this.#block(client, host, port, "private");
-    // The name is not resolved again: the second answer could be another one than the one that was checked.
+    // Not resolved again: a second result could differ from the checked one.
     const server = connect({
       host,
       port,
@@ -152,7 +156,7 @@ export class SessionProxy {
     if (client.destroyed) return abandon();
     const failed = (error: Error): void => refuse(client, "502 Bad Gateway", `Cannot reach ${host}: ${error.message}`);
     server.once("error", failed);
-    server.setTimeout(this.#limits.connectMs, () => server.destroy(new Error("no answer in time")));
+    server.setTimeout(this.#limits.connectMs, () => server.destroy(new Error("timed out")));
     server.once("connect", () => {
       client.off("close", abandon);
       server.off("error", failed);
@@ -180,7 +184,7 @@ export class SessionProxy {
     this.#lookups += 1;
     const asked = (this.#options.resolve ?? resolveAll)(host).finally(() => (this.#lookups -= 1));
     const found = await bounded(asked, this.#limits.connectMs);
-    if (found === "too-late") throw new Error("no answer in time");
+    if (found === "too-late") throw new Error("timed out");
     return found;
   }
 
@@ -190,7 +194,7 @@ export class SessionProxy {
   }
 }
 
-/** Bytes that the one had sent when it closed still reach the other. */
+/** Bytes that one side sent before it closed still reach the other. */
 function endTogether(one: Socket, other: Socket): void {
   one.once("close", (failed) => {
     if (failed) other.destroy();
@@ -198,7 +202,7 @@ function endTogether(one: Socket, other: Socket): void {
   });
 }
 
-/** For the agent, which reads it in the proxy's answer. */
+/** For the agent, in the proxy's response. */
 function blockedText(host: string, port: number, why: WhyBlocked): string {
   const endpoint = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
   const reason =
@@ -246,14 +250,14 @@ function refuse(client: Socket, status: string, text: string): void {
   if (client.destroyed) return;
   const body = `${text}\n`;
   const head = `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`;
-  // Bytes that were not read would turn the end into a reset, and the answer would be lost.
+  // Unread bytes would turn the close into a reset, and the response would be lost.
   client.resume();
   client.end(head + body);
   client.setTimeout(refuseMs, () => client.destroy());
   client.once("end", () => client.destroy());
 }
 
-/** How long a refused client may take to read why. */
+/** How long a refused client may take to read the reason. */
 const refuseMs = 5_000;
 
 function resolveAll(host: string): Promise<LookupAddress[]> {

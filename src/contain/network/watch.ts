@@ -1,6 +1,6 @@
 /**
- * Keeps the network of contained sessions working while their agents run: a proxy that died is started again, and what it
- * refused is reported in the session, so that a user sees why an agent cannot download something.
+ * Keeps the network of contained sessions working while their agents run: restarts a proxy that died, and reports
+ * blocked hosts in the session, to show why an agent cannot download something.
  */
 import type { Store } from "../../ports/store.ts";
 import type { Logger } from "../../ports/api.ts";
@@ -20,7 +20,7 @@ export function watchNetwork(
     const listed = parts.store.sessions().filter(isListed);
     if (listed.length === 0) return;
     running ??= check(parts, listed, load)
-      .catch((error: unknown) => parts.log.warn("the network of contained sessions could not be checked", { error }))
+      .catch((error: unknown) => parts.log.warn("cannot check the network of contained sessions", { error }))
       .finally(() => (running = undefined));
   }, everyMs);
   timer.unref();

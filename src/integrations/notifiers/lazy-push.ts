@@ -1,33 +1,32 @@
-/** The way to pushes: what a daemon holds of them before a browser subscribed. Nothing is loaded while it starts. */
+/** Loads push on first use: a daemon without subscribed browsers loads none of it. */
 import { existsSync } from "node:fs";
-import { loadOnce } from "../../base/load-once.ts";
+import { lazy } from "../../base/lazy.ts";
 import type { Notification, Push } from "../../ports/notify.ts";
 import { HoldfastError } from "../../contract/error.ts";
 import type { PushChannel } from "../reactions/notifications.ts";
 
-export class PushDoor implements PushChannel {
+export class LazyPush implements PushChannel {
   readonly #file: string;
   readonly #load: () => Promise<Push>;
   #push: Push | null = null;
   #closed = false;
 
-  /** `file` is there once a browser has asked for the key. */
+  /** @param file exists once a browser has requested the key. */
   constructor(file: string, load: () => Promise<Push>) {
     this.#file = file;
-    this.#load = loadOnce(async () => (this.#push = await load()));
+    this.#load = lazy(async () => (this.#push = await load()));
   }
 
   isUsed(): boolean {
     return this.#push !== null || existsSync(this.#file);
   }
 
-  async isWanted(): Promise<boolean> {
+  async hasSubscribers(): Promise<boolean> {
     return this.isUsed() && (await this.open()).browsers().length > 0;
   }
 
-  tell = async (notification: Notification): Promise<void> => (await this.open()).tell(notification);
+  send = async (notification: Notification): Promise<void> => (await this.open()).send(notification);
 
-  /** Those of these devices, or all. */
   async removeOf(devices: readonly string[] | null): Promise<void> {
     if (this.isUsed()) (await this.open()).removeOf(devices);
   }

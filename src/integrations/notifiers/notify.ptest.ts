@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Notification } from "../../ports/notify.ts";
-import { openNotifiers } from "./registry.ts";
+import { configuredChannels } from "../reactions/notifications.ts";
 
 const note: Notification = {
   id: "ma-1-abc",
@@ -27,7 +27,7 @@ async function serve(handler: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret-path`;
 }
 
-test("[NOTE-1] webhook and Slack are told as JSON; what came from outside calls nobody in Slack", async () => {
+test("[NOTE-1] webhook and Slack get JSON; external text mentions no one in Slack", async () => {
   const bodies: unknown[] = [];
   const address = await serve((request, response) => {
     let text = "";
@@ -37,8 +37,8 @@ test("[NOTE-1] webhook and Slack are told as JSON; what came from outside calls 
       response.end();
     });
   });
-  const channels = openNotifiers().channels({ webhook: address, slack: address });
-  expect([...channels.keys()]).toEqual(["webhook", "slack"]);
+  const channels = configuredChannels({ webhook: address, slack: address });
+  expect([...channels.keys()]).toEqual(["slack", "webhook"]);
   await channels.get("webhook")!(note);
   await channels.get("slack")!(note);
   expect(bodies[0]).toEqual({ ...note, at: "1970-01-01T00:00:00.000Z" });
@@ -47,17 +47,17 @@ test("[NOTE-1] webhook and Slack are told as JSON; what came from outside calls 
   });
 });
 
-test("[NOTE-2] a refusal is told without the address, which may hold a secret", async () => {
+test("[NOTE-2] a failure is reported without the address, which may contain a secret", async () => {
   const address = await serve((_request, response) => {
     response.statusCode = 404;
     response.end("no");
   });
-  const channels = openNotifiers().channels({ webhook: address, slack: "http://127.0.0.1:1/secret-path" });
-  await expect(channels.get("webhook")!(note)).rejects.toThrow(/^it answered with status 404$/);
-  await expect(channels.get("slack")!(note)).rejects.toThrow(/^it could not be reached/);
+  const channels = configuredChannels({ webhook: address, slack: "http://127.0.0.1:1/secret-path" });
+  await expect(channels.get("webhook")!(note)).rejects.toThrow(/^the server returned status 404$/);
+  await expect(channels.get("slack")!(note)).rejects.toThrow(/^the server could not be reached/);
 });
 
-test("[NOTE-1] the desktop is told by arguments, never through a shell", async () => {
+test("[NOTE-1] the desktop gets arguments, never a shell command", async () => {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-notify-"));
   const path = process.env["PATH"];
   onTestFinished(() => {
@@ -65,11 +65,11 @@ test("[NOTE-1] the desktop is told by arguments, never through a shell", async (
     rmSync(directory, { recursive: true, force: true });
   });
   const program = join(directory, process.platform === "darwin" ? "osascript" : "notify-send");
-  writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$@" > '${directory}/said'\n`);
+  writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$@" > '${directory}/arguments'\n`);
   chmodSync(program, 0o755);
   process.env["PATH"] = `${directory}:${path}`;
-  await openNotifiers().channels({ desktop: true }).get("desktop")!(note);
-  expect(readFileSync(join(directory, "said"), "utf8")).toContain("-x $(touch /tmp/never)");
+  await configuredChannels({ desktop: true }).get("desktop")!(note);
+  expect(readFileSync(join(directory, "arguments"), "utf8")).toContain("-x $(touch /tmp/never)");
   process.env["PATH"] = "/nonexistent";
-  await expect(openNotifiers().channels({ desktop: true }).get("desktop")!(note)).rejects.toThrow("is not installed");
+  await expect(configuredChannels({ desktop: true }).get("desktop")!(note)).rejects.toThrow("is not installed");
 });

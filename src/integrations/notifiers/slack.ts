@@ -1,12 +1,15 @@
-/** A Slack incoming webhook. What came from outside must not call everybody or become a link of its own making. */
-import type { Channel } from "../../ports/notify.ts";
-import { postJson } from "./http.ts";
+import { defineNotifier, postJson, webAddress } from "./notifier.ts";
 
-export function slackChannel(address: string): Channel {
-  return ({ title, text }) => postJson(address, { text: `*${escape(title)}*\n${escape(text)}`, unfurl_links: false });
-}
+export const slack = defineNotifier({
+  name: "slack",
+  description: "Address of a Slack incoming webhook.",
+  schema: webAddress(),
+  quotable: [],
+  send: (address, { title, text }) =>
+    postJson(address, { text: `*${escape(title)}*\n${escape(text)}`, unfurl_links: false }),
+});
 
-/** Slack's own three characters: without them nothing is a mention, a channel or a link with another face. */
+/** Slack's three control characters: unescaped, external text could mention a channel or disguise a link. */
 function escape(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -1,11 +1,11 @@
 /**
- * A message that only one browser can read: RFC 8291 (keys) over RFC 8188 (`aes128gcm`), as one record. The push service
- * that carries it learns its size and nothing else.
+ * The cryptography of web push. Encryption for one browser (RFC 8291 over RFC 8188 `aes128gcm`, one record), so that the
+ * push service learns only the size; and VAPID (RFC 8292), a token signed with the key that the browser subscribed with.
  */
 import { crypto } from "../../base/digest.ts";
 import type { JsonWebKey } from "node:crypto";
 
-/** A push service may refuse what holds for more than a day. */
+/** Push services may refuse tokens that are valid for more than a day. */
 const lifeMs = 12 * 3_600_000;
 
 export type VapidKey = JsonWebKey & { x: string; y: string; d: string };
@@ -24,7 +24,7 @@ export function isVapidKey(value: unknown): value is VapidKey {
   }
 }
 
-/** As a browser wants it for its subscription: the uncompressed point, base64url. */
+/** The uncompressed point in base64url, as browsers expect it. */
 export function publicKeyOf({ x, y }: VapidKey): string {
   const part = (text: string): Buffer => Buffer.from(text, "base64url");
   return Buffer.concat([Buffer.from([4]), part(x), part(y)]).toString("base64url");
@@ -43,8 +43,8 @@ export function authorization(key: VapidKey, to: { endpoint: string; subject: st
 }
 
 /**
- * Whom a push service may ask about what is sent. Apple's refuses a token whose subject names no public place; the others
- * take any. The dashboard's own address, where that is a public one, is all that is known here.
+ * A contact for the push service. Apple's refuses a token whose subject is not public; the others accept any. The only
+ * candidate is the dashboard's address, if it is public.
  */
 export function subjectFor(origin: string | undefined): string {
   const host = URL.parse(origin ?? "")?.hostname ?? "";
@@ -56,7 +56,7 @@ function encode(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
 
-/** What a browser gives out with its subscription: its public key and a secret of its own, base64url. */
+/** Keys of a browser's subscription: its public key and a secret, base64url. */
 export interface BrowserKeys {
   p256dh: string;
   auth: string;
@@ -66,28 +66,28 @@ export const curve = "prime256v1";
 const publicKeyBytes = 65;
 const authBytes = 16;
 const saltBytes = 16;
-/** A push service need not take more (RFC 8030, 7.2): the whole message is one record. */
+/** Push services need not accept more (RFC 8030, 7.2): the complete message is one record. */
 const recordBytes = 4096;
 const tagBytes = 16;
-/** What fits in beside salt, record size, key with its length, the byte that ends the text, and the tag. */
+/** The rest is salt, record size, key with its length, the delimiter byte and the tag. */
 export const maxPlainBytes = recordBytes - (saltBytes + 4 + 1 + publicKeyBytes) - 1 - tagBytes;
-/** Behind the text of the last record. */
+/** The delimiter after the text of the last record. */
 const lastRecord = Buffer.from([2]);
 
-/** Given in tests only: a message's own key and salt are never used again. */
+/** Only tests pass it: the key and salt of a message are never reused. */
 export interface Ephemeral {
   privateKey: Buffer;
   salt: Buffer;
 }
 
-/** Throws where the browser's keys are none. */
+/** Throws if the browser's keys are invalid. */
 export function encryptFor(browser: BrowserKeys, plain: Buffer, fixed?: Ephemeral): Buffer {
-  if (plain.length > maxPlainBytes) throw new RangeError(`a push holds at most ${maxPlainBytes} bytes`);
+  if (plain.length > maxPlainBytes) throw new RangeError(`a push has at most ${maxPlainBytes} bytes`);
   const { createCipheriv, createECDH, randomBytes } = crypto();
   const theirs = Buffer.from(browser.p256dh, "base64url");
   const auth = Buffer.from(browser.auth, "base64url");
-  if (theirs.length !== publicKeyBytes || theirs[0] !== 4) throw new TypeError("p256dh is no point of the curve");
-  if (auth.length !== authBytes) throw new TypeError(`auth has ${authBytes} bytes`);
+  if (theirs.length !== publicKeyBytes || theirs[0] !== 4) throw new TypeError("p256dh is not a point of the curve");
+  if (auth.length !== authBytes) throw new TypeError(`auth must have ${authBytes} bytes`);
   const own = createECDH(curve);
   if (fixed === undefined) own.generateKeys();
   else own.setPrivateKey(fixed.privateKey);

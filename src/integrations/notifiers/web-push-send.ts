@@ -1,4 +1,8 @@
-/** One push to one browser's push service, and what its answer means. The address is a secret: no message repeats it. */
+/**
+ * One push to a browser's push service, and its outcome. A browser chooses the endpoint, so it could name anything that
+ * this machine reaches: only public addresses are allowed, checked when the connection is made. The endpoint is a secret
+ * that no message repeats.
+ */
 import type { IncomingMessage } from "node:http";
 import { lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
@@ -6,20 +10,24 @@ import { special4 } from "../../base/addresses.ts";
 import type { Message } from "./web-push.ts";
 
 /** Doubled from one failure to the next. */
-const firstRestMs = 30_000;
-const longestRestMs = 15 * 60_000;
-/** Sessions that wait at once for one browser; of more the oldest is left out. */
-const mostWaiting = 20;
+const firstBackoffMs = 30_000;
+const maxBackoffMs = 15 * 60_000;
+/** Pending messages per browser; beyond this the oldest is dropped. */
+const maxPending = 20;
 
-export class Rest {
+/**
+ * The delay before a push service is used again: what it asked for, otherwise longer each time. Meanwhile the newest
+ * message of each topic is kept.
+ */
+export class Backoff {
   until = 0;
   #failures = 0;
-  readonly #waiting = new Map<string, Message>();
+  readonly #pending = new Map<string, Message>();
   #timer: NodeJS.Timeout | undefined;
 
-  begin(now: number, asked: number | null): void {
-    const own = firstRestMs * 2 ** Math.min(this.#failures++, 10);
-    this.until = now + Math.min(asked ?? own, longestRestMs);
+  begin(now: number, requestedMs: number | null): void {
+    const ownMs = firstBackoffMs * 2 ** Math.min(this.#failures++, 10);
+    this.until = now + Math.min(requestedMs ?? ownMs, maxBackoffMs);
   }
 
   end(): void {
@@ -28,23 +36,23 @@ export class Rest {
   }
 
   hold(message: Message): void {
-    // Behind the others again: the first one is left out first.
-    this.#waiting.delete(message.topic);
-    this.#waiting.set(message.topic, message);
-    const [oldest] = this.#waiting.keys();
-    if (this.#waiting.size > mostWaiting && oldest !== undefined) this.#waiting.delete(oldest);
+    // Moved to the end: the first is dropped first.
+    this.#pending.delete(message.topic);
+    this.#pending.set(message.topic, message);
+    const [oldest] = this.#pending.keys();
+    if (this.#pending.size > maxPending && oldest !== undefined) this.#pending.delete(oldest);
   }
 
-  /** What waits, which then waits no more. */
+  /** Returns the pending messages and clears them. */
   take(newerThan: number): Message[] {
-    const all = [...this.#waiting.values()];
-    this.#waiting.clear();
+    const all = [...this.#pending.values()];
+    this.#pending.clear();
     return all.filter(({ at }) => at > newerThan);
   }
 
-  /** Once, however often it is asked for. */
+  /** Schedules one attempt, however often it is called. */
   wake(now: number, then: () => void): void {
-    if (this.#timer !== undefined || this.#waiting.size === 0) return;
+    if (this.#timer !== undefined || this.#pending.size === 0) return;
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
@@ -57,26 +65,26 @@ export class Rest {
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#waiting.clear();
+    this.#pending.clear();
   }
 }
 
-/** What browsers' own push services give out has a few hundred characters. */
+/** Endpoints of browsers' push services have a few hundred characters. */
 const maxAddressLength = 2048;
 
-/** The sentence that refuses it, or null. `loopback`: a test's own push service may be asked as well. */
+/** Why the endpoint is refused, or null. `loopback` also allows a test's own push service. */
 export function refuseAddress(address: string, loopback: boolean): string | null {
   const url = URL.parse(address);
-  if (url === null || address.length > maxAddressLength) return "It is no address of a push service.";
-  if (url.username !== "" || url.password !== "") return "An address of a push service holds no login.";
+  if (url === null || address.length > maxAddressLength) return "The endpoint is not a valid address.";
+  if (url.username !== "" || url.password !== "") return "The endpoint must not contain a login.";
   if (loopback && url.protocol === "http:" && url.hostname === "127.0.0.1") return null;
-  if (url.protocol !== "https:") return "A push service is asked over https only.";
+  if (url.protocol !== "https:") return "The endpoint must use https.";
   const host = url.hostname.replace(/^\[|\]$|\.+$/g, "");
   const named = host === "localhost" || host.endsWith(".localhost");
-  return named || (isIP(host) !== 0 && isPrivate(host)) ? "A push service has a public address." : null;
+  return named || (isIP(host) !== 0 && isPrivate(host)) ? "The endpoint must have a public address." : null;
 }
 
-/** In the place of the system's: a public name that points into a private network leads nowhere. */
+/** Replaces the system's lookup: a public name that points into a private network is refused. */
 export const publicLookup: LookupFunction = (hostname, options, done) => {
   lookup(hostname, { ...options, all: true }, (error, found) => {
     if (error !== null) return done(error, "", 4);
@@ -90,7 +98,7 @@ export const publicLookup: LookupFunction = (hostname, options, done) => {
 
 class PrivateAddress extends Error {
   constructor() {
-    super("its name leads to a private address");
+    super("its name resolves to a private address");
   }
 }
 
@@ -98,7 +106,7 @@ let list: BlockList | undefined;
 
 export function isPrivate(address: string): boolean {
   list ??= privateList();
-  // An IPv4 address in the notation of IPv6 is looked up among those of IPv4.
+  // The list checks IPv4-mapped IPv6 addresses against its IPv4 networks.
   return list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }
 
@@ -106,12 +114,12 @@ function privateList(): BlockList {
   const made = new BlockList();
   const six: [string, number][] = [
     ["::", 127],
-    // Ways to IPv4 addresses, private ones among them: NAT64 (RFC 6052, 8215), 6to4, Teredo.
+    // These embed IPv4 addresses, which may be private: NAT64 (RFC 6052, 8215), 6to4, Teredo.
     ["64:ff9b::", 96],
     ["64:ff9b:1::", 48],
     ["2002::", 16],
     ["2001::", 32],
-    // For documentation, and to be dropped.
+    // Documentation and discard-only.
     ["2001:db8::", 32],
     ["100::", 64],
     ["fc00::", 7],
@@ -133,19 +141,18 @@ export interface Parcel {
 
 export type Outcome =
   | { is: "sent" }
-  /** The browser is gone for good, or nobody wants its pushes any more. */
+  /** The subscription expired or was cancelled. */
   | { is: "gone" }
-  /** Not now: again after `ms`, where the service said so. */
+  /** Try again, after `ms` if the service said so. */
   | { is: "later"; why: string; ms: number | null }
   | { is: "refused"; why: string };
 
-/** Nobody waits for it; a service that takes longer is taken for gone. */
 const deadlineMs = 10_000;
-/** As long as a notification is news (NOTE-3). */
+/** Older notifications are not sent (NOTE-3). */
 export const lifeSeconds = 3600;
 
 export async function sendPush(parcel: Parcel, loopback: boolean, signal: AbortSignal): Promise<Outcome> {
-  // Again here: what is kept may have been put there by another version, or by hand.
+  // Checked again: another version, or a hand, may have written the file.
   const wrong = refuseAddress(parcel.endpoint, loopback);
   if (wrong !== null) return { is: "refused", why: wrong };
   try {
@@ -155,12 +162,12 @@ export async function sendPush(parcel: Parcel, loopback: boolean, signal: AbortS
   }
 }
 
-/** Not by fetch: only here can the place that a name resolves to be looked at, and nothing follows a redirect. */
+/** Not by fetch, which cannot check the address that a name resolves to. Redirects are not followed. */
 function post({ endpoint, authorization, body, topic }: Parcel, signal: AbortSignal) {
   const url = new URL(endpoint);
   const { request } = process.getBuiltinModule(url.protocol === "https:" ? "node:https" : "node:http");
   return new Promise<IncomingMessage>((resolve, reject) => {
-    const asked = request(url, {
+    const outgoing = request(url, {
       method: "POST",
       headers: {
         Authorization: authorization,
@@ -168,7 +175,7 @@ function post({ endpoint, authorization, body, topic }: Parcel, signal: AbortSig
         "Content-Type": "application/octet-stream",
         "Content-Length": body.length,
         TTL: lifeSeconds,
-        // A person is waited for: a phone that saves its battery would else show it when it is over.
+        // Otherwise a phone in battery saver shows it too late.
         Urgency: "high",
         Topic: topic,
         "User-Agent": "holdfast",
@@ -177,36 +184,36 @@ function post({ endpoint, authorization, body, topic }: Parcel, signal: AbortSig
       agent: false,
       signal,
     });
-    asked.on("response", (answer) => {
-      // Only the head says anything.
+    outgoing.on("response", (answer) => {
+      // Only the headers matter.
       answer.destroy();
       resolve(answer);
     });
-    asked.on("error", reject);
-    asked.end(body);
+    outgoing.on("error", reject);
+    outgoing.end(body);
   });
 }
 
 function judge({ statusCode = 0, headers }: IncomingMessage): Outcome {
   if (statusCode >= 200 && statusCode < 300) return { is: "sent" };
   if (statusCode === 404 || statusCode === 410) return { is: "gone" };
-  const why = `its push service answered with status ${statusCode}`;
+  const why = `the push service returned status ${statusCode}`;
   if (statusCode !== 429 && statusCode < 500) return { is: "refused", why };
-  return { is: "later", why, ms: restOf(headers["retry-after"]) };
+  return { is: "later", why, ms: retryAfter(headers["retry-after"]) };
 }
 
 /** Seconds, or a date. */
-function restOf(said: string | undefined): number | null {
-  if (said === undefined) return null;
-  const ms = /^\d+$/.test(said) ? Number(said) * 1000 : Date.parse(said) - Date.now();
+function retryAfter(header: string | undefined): number | null {
+  if (header === undefined) return null;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
   return Number.isFinite(ms) ? Math.max(0, ms) : null;
 }
 
 function reason(error: unknown): string {
-  if (error instanceof PrivateAddress) return `its push service was not asked: ${error.message}`;
+  if (error instanceof PrivateAddress) return `the push service was not contacted: ${error.message}`;
   if (error instanceof Error && (error.name === "TimeoutError" || error.name === "AbortError")) {
-    return `its push service gave no answer within ${deadlineMs / 1000} s`;
+    return `no response from the push service within ${deadlineMs / 1000} s`;
   }
   const { code } = error as NodeJS.ErrnoException;
-  return `its push service could not be reached${code === undefined ? "" : ` (${code})`}`;
+  return `the push service could not be reached${code === undefined ? "" : ` (${code})`}`;
 }

@@ -158,7 +158,7 @@ test("[PUSH-2] key and subscriptions are in one private file, bounded, and a dam
   expect(second.publicKey()).toBe(key);
   expect(second.browsers()).toHaveLength(1);
   for (let index = 1; index < maxBrowsers; index++) second.subscribe(service.browser(`b${index}`).subscription());
-  expect(() => second.subscribe(service.browser("more").subscription())).toThrow("are subscribed already");
+  expect(() => second.subscribe(service.browser("more").subscription())).toThrow("are already subscribed");
   expect(second.remove(made.id)).toBe(true);
   expect(second.remove(made.id)).toBe(false);
   second.remove(second.browsers()[0]!.id);
@@ -176,7 +176,7 @@ test("[PUSH-2] key and subscriptions are in one private file, bounded, and a dam
   expect(open().publicKey()).toBe(key);
 
   const bad = { ...browser.subscription(), keys: { p256dh: "AAAA", auth: "AAAA" } };
-  expect(() => second.subscribe(bad)).toThrow("not those of a browser");
+  expect(() => second.subscribe(bad)).toThrow("keys are invalid");
   expect(() => second.subscribe({ ...browser.subscription(), endpoint: "https://10.0.0.1/x" })).toThrow(
     "public address",
   );
@@ -184,7 +184,7 @@ test("[PUSH-2] key and subscriptions are in one private file, bounded, and a dam
   const after = open();
   expect(after.browsers()).toEqual([]);
   expect(after.publicKey()).not.toBe(key);
-  expect(logged.join()).toContain("have to be made anew");
+  expect(logged.join()).toContain("must subscribe again");
 });
 
 test("[PUSH-5] a push says title, session and reason; it waits an hour at most, and a newer one of the session replaces it", async () => {
@@ -193,9 +193,9 @@ test("[PUSH-5] a push says title, session and reason; it waits an hour at most, 
   const push = open();
   const browser = service.browser("a");
   push.subscribe({ ...browser.subscription(), origin: "https://box.example.net" });
-  await push.tell(note("n1", now.value));
-  await push.tell({ ...note("n2", now.value), text: "y".repeat(5000) });
-  await push.tell(note("n3", now.value, "ma-2"));
+  await push.send(note("n1", now.value));
+  await push.send({ ...note("n2", now.value), text: "y".repeat(5000) });
+  await push.send(note("n3", now.value, "ma-2"));
   expect(browser.read()).toEqual([
     { title: "ma-1: needs you", text: "It asks.", session: "ma-1" },
     { title: "ma-1: needs you", text: `${"y".repeat(299)}…`, session: "ma-1" },
@@ -221,11 +221,11 @@ test.each([404, 410])(
     push.subscribe(gone.subscription("Old phone"));
     push.subscribe(there.subscription());
     service.answer = (path) => ({ status: path === gone.path ? status : 201 });
-    await push.tell(note("n1", now.value));
+    await push.send(note("n1", now.value));
     expect(push.browsers().map(({ label }) => label)).toEqual(["Test browser"]);
     expect(push.ended()).toEqual([{ label: "Old phone", at: now.value }]);
     expect(open().browsers()).toHaveLength(1);
-    await push.tell(note("n2", now.value));
+    await push.send(note("n2", now.value));
     expect([gone.received().length, there.received().length]).toEqual([1, 2]);
   },
 );
@@ -238,16 +238,16 @@ test("[PUSH-7] a push service that asks for rest has it; then it gets the newest
   push.subscribe(busy.subscription("Busy"));
   push.subscribe(there.subscription());
   service.answer = (path) => (path === busy.path ? { status: 429, headers: { "retry-after": "1" } } : { status: 201 });
-  const failure = /^Busy: its push service answered with status 429/;
-  await expect(push.tell(note("n1", now.value))).rejects.toThrow(failure);
+  const failure = /^Busy: the push service returned status 429/;
+  await expect(push.send(note("n1", now.value))).rejects.toThrow(failure);
   // Told again, as a channel that failed is: nobody gets it twice, and who rests is not asked.
-  await expect(push.tell(note("n1", now.value))).rejects.toThrow(failure);
-  await expect(push.tell(note("old", now.value - 3_600_001, "ma-3"))).rejects.toThrow(failure);
-  await expect(push.tell(note("n2", now.value))).rejects.toThrow("it is asked again after");
-  await expect(push.tell(note("n3", now.value, "ma-2"))).rejects.toThrow(failure);
+  await expect(push.send(note("n1", now.value))).rejects.toThrow(failure);
+  await expect(push.send(note("old", now.value - 3_600_001, "ma-3"))).rejects.toThrow(failure);
+  await expect(push.send(note("n2", now.value))).rejects.toThrow("retrying after");
+  await expect(push.send(note("n3", now.value, "ma-2"))).rejects.toThrow(failure);
   expect([busy.received().length, there.received().length]).toEqual([1, 4]);
-  expect(push.browsers()[0]?.failure).toEqual({ why: "its push service answered with status 429", at: now.value });
-  expect(await push.test(push.browsers()[0]!.id)).toContain("it is asked again after");
+  expect(push.browsers()[0]?.failure).toEqual({ why: "the push service returned status 429", at: now.value });
+  expect(await push.test(push.browsers()[0]!.id)).toContain("retrying after");
 
   service.answer = () => ({ status: 201 });
   now.value += 1_001;
@@ -273,7 +273,7 @@ test("[PUSH-7] each failure without a word rests longer; one that is refused is 
   }
   expect(rests).toEqual([30, 60, 120, 240, 480, 900, 900, 900]);
   service.answer = () => ({ status: 403 });
-  expect(await push.test(id)).toBe("its push service answered with status 403");
+  expect(await push.test(id)).toBe("the push service returned status 403");
   service.answer = () => ({ status: 201 });
   expect(await push.test(id)).toBeNull();
   expect(browser.read().at(-1)).toMatchObject({ title: "Holdfast", test: true });
@@ -285,6 +285,6 @@ test("[PUSH-3] no redirect is followed", async () => {
   const browser = service.browser("a");
   const { id } = push.subscribe(browser.subscription());
   service.answer = () => ({ status: 307, headers: { location: `${service.origin}/elsewhere` } });
-  expect(await push.test(id)).toBe("its push service answered with status 307");
+  expect(await push.test(id)).toBe("the push service returned status 307");
   expect(service.received).toHaveLength(1);
 });

@@ -1,12 +1,13 @@
 /**
- * Calls browsers by their push services, also while no tab is open. Each browser is a small world of its own: one whose
- * service is down or asks for rest keeps no other waiting, and one that is gone is forgotten.
+ * Web push to subscribed browsers. The home's key and the subscriptions are in one file, readable by the user alone: an
+ * endpoint is the right to message that browser. A push service that is down or rate-limited delays no other browser,
+ * and an expired subscription is removed.
  */
 import { crypto } from "../../base/digest.ts";
 import type { Logger } from "../../ports/api.ts";
 import type { Notification, Push, PushBrowser, PushSubscriptionGiven } from "../../ports/notify.ts";
 import { HoldfastError, messageOf } from "../../contract/error.ts";
-import { refuseAddress, lifeSeconds, sendPush, type Outcome, Rest } from "./web-push-send.ts";
+import { refuseAddress, lifeSeconds, sendPush, type Outcome, Backoff } from "./web-push-send.ts";
 import {
   encryptFor,
   authorization,
@@ -23,7 +24,7 @@ const maxTextLength = 300;
 const maxTitleLength = 120;
 
 export interface Message {
-  /** Of what waits at a push service with the same topic only the newest is kept. */
+  /** A push service keeps only the newest pending message of a topic. */
   topic: string;
   at: number;
   text: Buffer;
@@ -39,13 +40,13 @@ function messageFor({ title, text, session, at }: Notification, key: VapidKey): 
   return { topic: topicOf(session, key), at, text: Buffer.from(JSON.stringify(payload)) };
 }
 
-/** Shown also while somebody looks at the page, who else would not see it. */
+/** Shown even while the page is visible, which suppresses other pushes. */
 function testMessage(key: VapidKey, at: number): Message {
-  const payload = { title: "Holdfast", text: "Push reaches this browser.", test: true };
+  const payload = { title: "Holdfast", text: "Push works in this browser.", test: true };
   return { topic: topicOf("test", key), at, text: Buffer.from(JSON.stringify(payload)) };
 }
 
-/** What came from outside is shown to people as one line. */
+/** External text is shown as one line. */
 function oneLine(text: string, most: number): string {
   return text
     .replaceAll(/[\p{C}\s]+/gu, " ")
@@ -53,16 +54,16 @@ function oneLine(text: string, most: number): string {
     .slice(0, most);
 }
 
-/** The same for a session, and of no meaning to whoever carries it. */
+/** Stable per session, and meaningless to the push service. */
 function topicOf(name: string, { d }: VapidKey): string {
   return crypto().createHmac("sha256", d).update(name).digest("base64url").slice(0, 32);
 }
 
-/** Far more browsers than one person has; those that are gone leave by themselves. */
+/** More browsers than one user has; expired subscriptions are removed automatically. */
 export const maxBrowsers = 20;
 const maxLabelLength = 80;
-/** Notifications of which some browsers were told and others not yet: a few seconds' worth. */
-const mostHalfTold = 50;
+/** Notifications that reached some browsers but not others yet: a few seconds' worth. */
+const maxPartial = 50;
 
 export interface WebPushOptions {
   file: string;
@@ -70,12 +71,12 @@ export interface WebPushOptions {
   log: Logger;
   /** This text never appears in the log. */
   hide: (secret: string) => void;
-  /** Whether a push service on this machine may be asked: for tests. */
+  /** Allows a push service on this machine: for tests. */
   loopback: boolean;
 }
 
 interface Facts {
-  rest: Rest;
+  backoff: Backoff;
   lastOkAt: number | null;
   failure: { why: string; at: number } | null;
 }
@@ -84,7 +85,8 @@ export class WebPush implements Push {
   readonly #options: WebPushOptions;
   readonly #facts = new Map<string, Facts>();
   readonly #ended: { label: string; at: number }[] = [];
-  readonly #told = new Map<string, Set<string>>();
+  /** Browsers that already got a notification, by its id. */
+  readonly #reached = new Map<string, Set<string>>();
   readonly #stop = new AbortController();
   #file: PushFile | null;
 
@@ -92,7 +94,7 @@ export class WebPush implements Push {
     this.#options = options;
     const read = readPushFile(options.file);
     if (read !== null && "damaged" in read) {
-      options.log.warn("the subscriptions of browsers cannot be read; they have to be made anew", {
+      options.log.warn("push subscriptions are damaged; browsers must subscribe again", {
         why: read.damaged,
       });
       this.#file = null;
@@ -123,7 +125,7 @@ export class WebPush implements Push {
     const { key } = this.#file!;
     const others = this.#subscriptions().filter((one) => one.id !== id);
     if (others.length >= maxBrowsers) {
-      throw new HoldfastError("conflict", `${maxBrowsers} browsers are subscribed already.`, {
+      throw new HoldfastError("conflict", `${maxBrowsers} browsers are already subscribed.`, {
         hint: "Remove one of them in the settings.",
       });
     }
@@ -131,7 +133,7 @@ export class WebPush implements Push {
     const made: Subscription = { id, label: shown, endpoint, keys, origin, createdAt: now(), device };
     this.#keep({ key, subscriptions: [...others, made] });
     this.#forget(id);
-    log.info("a browser subscribed to push", { browser: id, service: serviceOf(made) });
+    log.info("browser subscribed to push", { browser: id, service: serviceOf(made) });
     return this.#browser(made);
   }
 
@@ -152,49 +154,49 @@ export class WebPush implements Push {
     for (const { id } of gone) this.#forget(id);
   }
 
-  /** Rejects with those browsers that were not reached, and why; what is told again goes to these alone. */
-  tell = async (note: Notification): Promise<void> => {
+  /** Rejects with the browsers that were not reached, and why; a second attempt goes to these alone. */
+  send = async (note: Notification): Promise<void> => {
     const all = this.#subscriptions();
-    if (all.length === 0) throw new Error("no browser is subscribed any more");
-    const told = this.#told.get(note.id) ?? new Set<string>();
+    if (all.length === 0) throw new Error("no browser is subscribed");
+    const reached = this.#reached.get(note.id) ?? new Set<string>();
     const message = messageFor(note, this.#file!.key);
     const results = await Promise.all(
       all.map(async (one) => {
-        if (told.has(one.id)) return null;
+        if (reached.has(one.id)) return null;
         const why = await this.#push(one, message);
-        if (why === null) told.add(one.id);
+        if (why === null) reached.add(one.id);
         return why === null ? null : `${one.label}: ${why}`;
       }),
     );
-    this.#told.delete(note.id);
+    this.#reached.delete(note.id);
     const failed = results.filter((why) => why !== null);
     if (failed.length === 0) return;
-    this.#told.set(note.id, told);
-    const [oldest] = this.#told.keys();
-    if (this.#told.size > mostHalfTold && oldest !== undefined) this.#told.delete(oldest);
+    this.#reached.set(note.id, reached);
+    const [oldest] = this.#reached.keys();
+    if (this.#reached.size > maxPartial && oldest !== undefined) this.#reached.delete(oldest);
     throw new Error(failed.join("; "));
   };
 
   async test(id: string): Promise<string | null> {
     const one = this.#subscriptions().find((each) => each.id === id);
-    if (one === undefined) return "it is not subscribed";
+    if (one === undefined) return "not subscribed";
     const facts = this.#factsOf(id);
-    if (facts.rest.until > this.#options.now()) return resting(facts);
+    if (facts.backoff.until > this.#options.now()) return backingOff(facts);
     const outcome = await this.#send(one, testMessage(this.#file!.key, this.#options.now()));
     return outcome.is === "sent" ? null : outcome.is === "gone" ? "the subscription has ended" : outcome.why;
   }
 
   close(): void {
     this.#stop.abort();
-    for (const { rest } of this.#facts.values()) rest.close();
+    for (const { backoff } of this.#facts.values()) backoff.close();
   }
 
-  /** Null when it was told; else it is told later where that can help. */
+  /** Null if delivered; otherwise the reason, and another attempt follows if that can help. */
   async #push(one: Subscription, message: Message): Promise<string | null> {
     const facts = this.#factsOf(one.id);
-    if (facts.rest.until > this.#options.now()) {
+    if (facts.backoff.until > this.#options.now()) {
       this.#later(one, facts, message);
-      return resting(facts);
+      return backingOff(facts);
     }
     const outcome = await this.#send(one, message);
     if (outcome.is === "sent" || outcome.is === "gone") return null;
@@ -204,14 +206,14 @@ export class WebPush implements Push {
 
   #later(one: Subscription, facts: Facts, message: Message): void {
     if (this.#stop.signal.aborted) return;
-    facts.rest.hold(message);
-    facts.rest.wake(this.#options.now(), () => void this.#again(one, facts));
+    facts.backoff.hold(message);
+    facts.backoff.wake(this.#options.now(), () => void this.#again(one, facts));
   }
 
   async #again(one: Subscription, facts: Facts): Promise<void> {
-    const isThere = (): boolean => this.#facts.get(one.id) === facts && !this.#stop.signal.aborted;
-    for (const message of facts.rest.take(this.#options.now() - lifeSeconds * 1000)) {
-      if (isThere()) await this.#push(one, message);
+    const isSubscribed = (): boolean => this.#facts.get(one.id) === facts && !this.#stop.signal.aborted;
+    for (const message of facts.backoff.take(this.#options.now() - lifeSeconds * 1000)) {
+      if (isSubscribed()) await this.#push(one, message);
     }
   }
 
@@ -236,28 +238,28 @@ export class WebPush implements Push {
     const { now, log } = this.#options;
     const facts = this.#factsOf(one.id);
     if (outcome.is === "sent") {
-      facts.rest.end();
+      facts.backoff.end();
       facts.lastOkAt = now();
       facts.failure = null;
     } else if (outcome.is === "gone") {
-      log.info("a browser is no longer subscribed", { browser: one.id, service: serviceOf(one) });
+      log.info("browser no longer subscribed", { browser: one.id, service: serviceOf(one) });
       this.#ended.push({ label: one.label, at: now() });
       this.#ended.splice(0, this.#ended.length - maxBrowsers);
       this.#dropGone(one.id);
     } else {
-      if (outcome.is === "later") facts.rest.begin(now(), outcome.ms);
+      if (outcome.is === "later") facts.backoff.begin(now(), outcome.ms);
       if (facts.failure === null)
-        log.warn("a push failed", { browser: one.id, service: serviceOf(one), why: outcome.why });
+        log.warn("push failed", { browser: one.id, service: serviceOf(one), why: outcome.why });
       facts.failure = { why: outcome.why, at: now() };
     }
   }
 
-  /** A disk that is full keeps it in the file; the next push finds it gone again. */
+  /** If the disk is full it stays in the file, and the next push removes it. */
   #dropGone(id: string): void {
     try {
       this.remove(id);
     } catch (error) {
-      this.#options.log.warn("a subscription that ended could not be removed", { why: messageOf(error) });
+      this.#options.log.warn("removing an expired push subscription failed", { why: messageOf(error) });
     }
   }
 
@@ -265,8 +267,8 @@ export class WebPush implements Push {
     try {
       writePushFile(this.#options.file, file);
     } catch (cause) {
-      throw new HoldfastError("storage", "The subscriptions of browsers could not be written.", {
-        hint: "Run `holdfast doctor`: the disk may be full.",
+      throw new HoldfastError("storage", "Could not save the push subscriptions.", {
+        hint: "The disk may be full. Check with: holdfast doctor",
         cause,
       });
     }
@@ -278,13 +280,13 @@ export class WebPush implements Push {
   }
 
   #factsOf(id: string): Facts {
-    const known = this.#facts.get(id) ?? { rest: new Rest(), lastOkAt: null, failure: null };
+    const known = this.#facts.get(id) ?? { backoff: new Backoff(), lastOkAt: null, failure: null };
     this.#facts.set(id, known);
     return known;
   }
 
   #forget(id: string): void {
-    this.#facts.get(id)?.rest.close();
+    this.#facts.get(id)?.backoff.close();
     this.#facts.delete(id);
   }
 
@@ -295,12 +297,12 @@ export class WebPush implements Push {
   }
 }
 
-function resting({ rest, failure }: Facts): string {
-  const why = failure?.why ?? "its push service asks for rest";
-  return `${why}; it is asked again after ${new Date(rest.until).toISOString()}`;
+function backingOff({ backoff, failure }: Facts): string {
+  const why = failure?.why ?? "rate-limited by the push service";
+  return `${why}; retrying after ${new Date(backoff.until).toISOString()}`;
 }
 
-/** The page can tell which one it is, because it knows its own address; from the id nobody learns the address. */
+/** The page recognizes its own subscription by this id, which does not reveal the endpoint. */
 function idOf(endpoint: string): string {
   return crypto().hash("sha256", endpoint, "base64url").slice(0, 16);
 }
@@ -314,20 +316,20 @@ function refuseKeys(keys: { p256dh: string; auth: string }): string | null {
     encryptFor(keys, Buffer.alloc(0));
     return null;
   } catch {
-    return "Its keys are not those of a browser.";
+    return "Its keys are invalid.";
   }
 }
 
 interface Subscription {
-  /** Says which browser, and not where it is reached. */
+  /** Identifies the browser without revealing its endpoint. */
   id: string;
   label: string;
   endpoint: string;
   keys: { p256dh: string; auth: string };
-  /** Where the dashboard was when it subscribed. */
+  /** Origin of the dashboard when it subscribed. */
   origin?: string | undefined;
   createdAt: number;
-  /** Left out in files of an earlier version. */
+  /** Missing in files of an earlier version. */
   device?: string | null;
 }
 
@@ -336,13 +338,13 @@ interface PushFile {
   subscriptions: Subscription[];
 }
 
-/** Null where there is none; `damaged` loses the subscriptions, and browsers can make new ones. */
+/** Null if there is no file. A damaged one loses its subscriptions; browsers can subscribe again. */
 function readPushFile(path: string): PushFile | null | { damaged: string } {
   const read = readJson(path);
   if (read.is === "absent") return null;
   if (read.is === "damaged") return { damaged: read.why };
   const { key, subscriptions } = (read.value ?? {}) as Partial<PushFile>;
-  if (!isVapidKey(key)) return { damaged: "it holds no key" };
+  if (!isVapidKey(key)) return { damaged: "it contains no key" };
   if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
   return { key, subscriptions: Array.isArray(subscriptions) ? subscriptions.filter(isSubscription) : [] };
 }

@@ -1,7 +1,10 @@
-/** A notification as JSON to an address of the person's own. `id` is the same when it is told again. */
-import type { Channel } from "../../ports/notify.ts";
-import { postJson } from "./http.ts";
+import { defineNotifier, postJson, webAddress } from "./notifier.ts";
 
-export function webhookChannel(address: string): Channel {
-  return (notification) => postJson(address, { ...notification, at: new Date(notification.at).toISOString() });
-}
+/** Sends the notification as JSON. A repeated delivery has the same `id`. */
+export const webhook = defineNotifier({
+  name: "webhook",
+  description: "Address that receives each notification as JSON.",
+  schema: webAddress(),
+  quotable: [],
+  send: (address, notification) => postJson(address, { ...notification, at: new Date(notification.at).toISOString() }),
+});

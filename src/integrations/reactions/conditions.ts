@@ -1,9 +1,10 @@
-/** Whether what a reaction is about is so, and what exactly: by content, so that the same thing has the same key. */
+/** The conditions that reactions respond to, each with a key made from its content. */
 import { reactionActor, type ReactionName, type ReactionAction } from "../../contract/reaction.ts";
 import { pullRequestStatuses, type Status, type SessionState } from "../../model/session.ts";
 import type { SeenPullRequest, PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
 import { contentKey } from "../../model/text.ts";
-import { inWords, isApprovedAndGreen, sortChecks, staleAfterMs } from "../../model/pull-requests.ts";
+import { formatDuration } from "../../model/duration.ts";
+import { isApprovedAndGreen, sortChecks, staleAfterMs } from "../../model/pull-requests.ts";
 import { failedTurn } from "../../model/status.ts";
 import type { ReactionFacts } from "./plan.ts";
 import type { SessionId } from "../../contract/ids.ts";
@@ -13,8 +14,8 @@ const finished: ReadonlySet<Status> = new Set<Status>(["done", "merged"]);
 const over: ReadonlySet<Status> = new Set<Status>(["done", "merged", "exited", "killed", "archived"]);
 
 /**
- * The session that it is told of, and the key of the set; null while it is not so. A message is for the orchestrator, where
- * there is one; else it is the worker that finished last.
+ * The session that reports that the project's workers have all finished, and the key of their set; null while some have
+ * not. Messages go to the orchestrator if there is one; otherwise the worker that finished last reports it.
  */
 export function allDone(
   sessions: readonly { session: SessionState; status: Status }[],
@@ -31,30 +32,32 @@ export function allDone(
   return { session: (leader ?? last.session).id, key: `all:${contentKey(ids.join("\n"))}` };
 }
 
-/** Some checks are never finished; after this the failed ones are not kept waiting for them. */
+/** Some checks never finish; after this, failed ones no longer wait for them. */
 export const pendingPatienceMs = 10 * 60_000;
-/** Long enough for an agent that waits for something of its own, such as a build it started. */
+/** Long enough for an agent that waits for a build it started. */
 export const idleAfterMs = 15 * 60_000;
 
-/** An end that is older is no news. */
+/** Older failures and exits are not reported. */
 const newsMs = 60 * 60_000;
 
-export interface Trouble {
+export interface Condition {
   key: string;
-  /** A whole sentence. */
+  /** A complete sentence for the user. */
   why: string;
+  /** The same, addressed to the agent. */
+  toAgent: string;
   pullRequest: PullRequestFacts | null;
   failedChecks: string[];
-  /** Null where the host would not tell. */
+  /** Null if the host did not return them. */
   threads: ReviewThread[] | null;
 }
 
 export type Found =
-  | { is: "known"; troubles: Trouble[]; /** Whether it is proven not to be so. */ over: boolean }
+  | { is: "known"; conditions: Condition[]; /** Whether the condition is proven not to apply. */ over: boolean }
   | { is: "ask"; pullRequest: PullRequestFacts }
   | { is: "unclear" };
 
-export function troublesOf(reaction: ReactionName, facts: ReactionFacts, now: number): Found {
+export function conditionsOf(reaction: ReactionName, facts: ReactionFacts, now: number): Found {
   switch (reaction) {
     case "ci-failed":
       return ofPullRequests(facts, now, (one) => failedChecks(one, now));
@@ -73,38 +76,35 @@ export function troublesOf(reaction: ReactionName, facts: ReactionFacts, now: nu
     case "exited":
       return ended(facts, now);
     case "all-done":
-      return known(
-        facts.allDone === null ? [] : [trouble(facts.allDone, "Every session of the project has finished.", null)],
-        false,
-      );
+      return known(facts.allDone === null ? [] : [condition(facts.allDone, "All sessions have finished.")], false);
     default:
       return reaction satisfies never;
   }
 }
 
-function known(troubles: Trouble[], over = troubles.length === 0): Found {
-  return { is: "known", troubles, over };
+function known(conditions: Condition[], over = conditions.length === 0): Found {
+  return { is: "known", conditions, over };
 }
 
-function trouble(key: string, why: string, pullRequest: PullRequestFacts | null, more: Partial<Trouble> = {}): Trouble {
-  return { key, why, pullRequest, failedChecks: [], threads: null, ...more };
+function condition(key: string, why: string, more: Partial<Condition> = {}): Condition {
+  return { key, why, toAgent: why, pullRequest: null, failedChecks: [], threads: null, ...more };
 }
 
-type Judged = Trouble | "over" | "unclear";
+type Judged = Condition | "over" | "unclear";
 
-/** What is on record of pull requests counts only while the tracker confirms it: a weekend later it may all be mended. */
+/** Recorded pull requests count only while the tracker confirms them: after a weekend everything may be fixed. */
 function ofPullRequests(facts: ReactionFacts, now: number, judge: (one: SeenPullRequest) => Judged): Found {
   if (!isFresh(facts, now)) return { is: "unclear" };
   const judged = openOf(facts).map(judge);
-  const troubles = judged.filter((one): one is Trouble => typeof one === "object");
+  const conditions = judged.filter((one): one is Condition => typeof one === "object");
   return known(
-    troubles,
+    conditions,
     judged.every((one) => one === "over"),
   );
 }
 
-function isFresh({ heardAt }: ReactionFacts, now: number): boolean {
-  return heardAt !== null && now - heardAt < staleAfterMs;
+function isFresh({ polledAt }: ReactionFacts, now: number): boolean {
+  return polledAt !== null && now - polledAt < staleAfterMs;
 }
 
 function openOf({ session }: ReactionFacts): SeenPullRequest[] {
@@ -114,14 +114,13 @@ function openOf({ session }: ReactionFacts): SeenPullRequest[] {
 function failedChecks({ facts, seenAt }: SeenPullRequest, now: number): Judged {
   const { failed, pending } = sortChecks(facts.checks);
   if (failed.length === 0) return pending.length === 0 ? "over" : "unclear";
-  // One message about all of them beats one about each.
+  // One message for all failed checks.
   if (pending.length > 0 && now - seenAt < pendingPatienceMs) return "unclear";
   const names = failed.map(({ name }) => name).toSorted();
-  return trouble(
+  return condition(
     `ci:${facts.number}:${facts.headSha.slice(0, 12)}:${contentKey(names.join("\n"))}`,
     `Checks of pull request #${facts.number} failed on ${facts.headSha.slice(0, 8)}: ${names.slice(0, 5).join(", ")}${names.length > 5 ? ` and ${names.length - 5} more` : ""}.`,
-    facts,
-    { failedChecks: names },
+    { pullRequest: facts, failedChecks: names },
   );
 }
 
@@ -133,15 +132,14 @@ function changesRequested(facts: ReactionFacts, now: number): Found {
   return ofPullRequests(facts, now, ({ facts: of }) => {
     if (of.review !== "changes_requested") return "over";
     const answer = facts.threads.get(of.url);
-    // Without them the agent would be told that something is wanted, but not what.
+    // Without the threads the agent would not know what to change.
     if (answer === undefined || answer.is === "unknown") return "unclear";
     const open = answer.is === "known" ? answer.value.filter(({ resolved }) => !resolved) : [];
     const ids = open.map(({ id }) => id).toSorted();
-    return trouble(
+    return condition(
       `review:${of.number}:${ids.length === 0 ? of.headSha.slice(0, 12) : contentKey(ids.join("\n"))}`,
       `A review of pull request #${of.number} asks for changes${ids.length === 0 ? "" : ` (${ids.length} open ${ids.length === 1 ? "thread" : "threads"})`}.`,
-      of,
-      { threads: answer.is === "known" ? open : null },
+      { pullRequest: of, threads: answer.is === "known" ? open : null },
     );
   });
 }
@@ -149,83 +147,84 @@ function changesRequested(facts: ReactionFacts, now: number): Found {
 function conflict({ facts }: SeenPullRequest): Judged {
   if (facts.conflict === null) return "unclear";
   if (!facts.conflict) return "over";
-  return trouble(
+  return condition(
     `conflict:${facts.number}:${facts.headSha.slice(0, 12)}`,
-    `Pull request #${facts.number} does not merge into ${facts.baseBranch} any more.`,
-    facts,
+    `Pull request #${facts.number} has conflicts with ${facts.baseBranch}.`,
+    { pullRequest: facts },
   );
 }
 
 function approved({ facts }: SeenPullRequest): Judged {
   if (!isApprovedAndGreen(facts)) return "over";
-  return trouble(
+  return condition(
     `green:${facts.number}:${facts.headSha.slice(0, 12)}`,
     `Pull request #${facts.number} is approved and its checks passed.`,
-    facts,
+    { pullRequest: facts },
   );
 }
 
 function idle(facts: ReactionFacts, now: number): Found {
   const { session, status } = facts;
-  const handedIn = (session.pullRequests ?? []).some(({ facts: of, lost }) => lost === null && of.state !== "closed");
-  if (handedIn || session.role !== "worker") return known([], true);
+  const hasPullRequest = (session.pullRequests ?? []).some(
+    ({ facts: of, lost }) => lost === null && of.state !== "closed",
+  );
+  if (hasPullRequest || session.role !== "worker") return known([], true);
   const quiet = now - session.lastActivityAt;
   if (status !== "idle" || !session.prompted || quiet < idleAfterMs) return { is: "unclear" };
+  const since = `been idle for ${formatDuration(quiet, 1)} without a pull request.`;
   return known([
-    trouble(
-      `idle:${session.lastActivityAt}`,
-      `The agent has been idle for ${inWords(quiet)} without a pull request.`,
-      null,
-    ),
+    condition(`idle:${session.lastActivityAt}`, `The agent has ${since}`, { toAgent: `You have ${since}` }),
   ]);
 }
 
 function asking({ session, status, reason }: ReactionFacts): Found {
   if (status !== "needs_input") return known([]);
   const questions = session.permissions.map(({ requestId }) => requestId);
-  // Seen, but not on record yet: its record is the key, and the key of the moment before would notify twice.
+  // Observed but not recorded yet: the record is the key, and an earlier key would notify twice.
   if (questions.length === 0 && session.activity?.activity !== "needs_input") return { is: "unclear" };
   const key = questions.length > 0 ? contentKey(questions.join("\n")) : String(session.activity?.at ?? session.seq);
   const what = session.permissions[0]?.title;
-  const why = what === undefined ? asSentence(reason ?? "The agent waits for an answer") : `The agent asks: ${what}`;
-  return known([trouble(`asks:${key}`, why, null)]);
+  const why =
+    what === undefined ? asSentence(reason ?? "The agent is waiting for an answer") : `The agent asks: ${what}`;
+  return known([condition(`asks:${key}`, why)]);
 }
 
 const betweenTurns: ReadonlySet<Status> = new Set<Status>(["idle", ...pullRequestStatuses]);
 
 function failing({ session, status, turnFailed = false }: ReactionFacts, now: number): Found {
   const failed = failedTurn(session);
-  // A turn that is still open may fail as the one before did: only its end proves anything.
+  // An open turn may fail like the previous one: only its end proves anything.
   if (failed === null) return known([], betweenTurns.has(status));
   const at = session.turn.turn === "ended" ? session.turn.at : (session.cutTurn?.at ?? 0);
-  // Not while the agent is down or coming back: then that is the news, or it is about to be.
+  // Not while the agent is down or restarting: that is reported instead.
   if (!turnFailed || now - at > newsMs) return { is: "unclear" };
-  return known([trouble(failed.key, asSentence(failed.why), null)]);
+  const why = asSentence(failed.why);
+  return known([condition(failed.key, why, { toAgent: `Your last turn did not finish. ${why}` })]);
 }
 
 function ended({ session, status, reason, lostTogether }: ReactionFacts, now: number): Found {
   if (status === "unknown" || status === "starting") return { is: "unclear" };
   if ((status !== "exited" && status !== "failed") || (session.run.run !== "ended" && session.run.run !== "failed")) {
-    // That our own message brought it back proves nothing: one that ends after each turn would be called back for ever.
+    // A restart by our own message proves nothing: an agent that exits after each turn would be restarted forever.
     return known([], status === "done" || session.intent.by !== reactionActor);
   }
-  // Whoever starts this daemon does not want to hear of everything that ever ended.
+  // A starting daemon does not report old exits.
   if (now - session.run.at > newsMs || lostTogether === "announced-by-another") return { is: "unclear" };
-  return known([trouble(`end:${session.run.seq}`, whyEnded(status, reason ?? null, lostTogether ?? []), null)]);
+  const why = whyEnded(status, reason ?? null, lostTogether ?? []);
+  return known([condition(`end:${session.run.seq}`, why, { toAgent: "Your process exited and was restarted." })]);
 }
 
 const namedSessions = 5;
 
 function whyEnded(status: Status, reason: string | null, lost: readonly string[]): string {
   if (status === "exited") return "The agent exited on its own.";
-  if (lost.length < 2)
-    return `The agent is down: ${asSentence(reason ?? "it does not start, or does not stay up", "")}`;
+  if (lost.length < 2) return `The agent is down: ${asSentence(reason ?? "it fails to start or keeps crashing", "")}`;
   const names = lost.slice(0, namedSessions).join(", ");
   const more = lost.length > namedSessions ? ` and ${lost.length - namedSessions} more` : "";
   return `${lost.length} sessions were lost with the machine or its tmux server and not restarted: ${names}${more}. Restore them: holdfast session restore --all`;
 }
 
-/** A reason is a fragment; a notification is a sentence. */
+/** Turns a reason, which is a fragment, into a sentence. */
 function asSentence(reason: string, first = reason.charAt(0).toUpperCase()): string {
   const text = first === "" ? reason : `${first}${reason.slice(1)}`;
   return /[.!?…]$/.test(text) ? text : `${text}.`;

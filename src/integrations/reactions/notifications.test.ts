@@ -23,8 +23,11 @@ async function worldWith(
           clock: { now: () => now.value, bootId: () => "b", uptime: () => now.value },
           log: { debug: say, info: say, warn: say, error: say },
         },
-        () => Promise.resolve({ channels: () => new Map([["webhook", channel]]) }),
-        { isWanted: () => Promise.resolve(false), tell: () => Promise.reject(new Error("nobody subscribed")) },
+        {
+          hasSubscribers: () => Promise.resolve(false),
+          send: () => Promise.reject(new Error("no browser subscribed")),
+        },
+        () => new Map([["webhook", channel]]),
       ),
     note: async (name) => {
       await store.change(id, () => [
@@ -41,13 +44,13 @@ test("[NOTE-3] what a daemon before did not tell is told once, with its id; what
     return Promise.resolve();
   });
   await world.note("n1");
-  await Promise.all([world.make().tell(id), world.make().tell(asSessionId("app-9"))]);
-  await world.make().tell(id);
+  await Promise.all([world.make().sendPending(id), world.make().sendPending(asSessionId("app-9"))]);
+  await world.make().sendPending(id);
   expect(told).toMatchObject([{ id: "n1", session: "app-1", project: "app", title: "t" }]);
   expect(world.store.session(id)?.untold).toEqual([]);
   await world.note("n2");
   world.now.value += 2 * 3_600_000;
-  await world.make().tell(id);
+  await world.make().sendPending(id);
   expect(told).toHaveLength(1);
   expect(world.store.session(id)?.untold).toEqual([]);
 });
@@ -56,7 +59,7 @@ test("[NOTE-2] a channel that fails is tried once more, and its failure is on re
   let tries = 0;
   const world = await worldWith(() => Promise.reject(new Error(`no (${++tries})`)));
   await world.note("n1");
-  await world.make().tell(id);
+  await world.make().sendPending(id);
   const last = world.store.events(id, 0, 100).at(-1);
   expect(last).toMatchObject({ type: "notification.sent", id: "n1", failed: [{ channel: "webhook", why: "no (2)" }] });
 });
@@ -70,11 +73,11 @@ test("[NOTE-4] not more than twenty an hour leave the machine", async () => {
   const notifications = world.make();
   for (let index = 0; index < 25; index++) {
     await world.note(`n${index}`);
-    await notifications.tell(id);
+    await notifications.sendPending(id);
   }
   expect(told).toBe(20);
   world.now.value += 3_600_001;
   await world.note("later");
-  await notifications.tell(id);
+  await notifications.sendPending(id);
   expect(told).toBe(21);
 });

@@ -1,9 +1,10 @@
 /**
- * Tells people outside of the dashboard. The notification is on record first; that it was told is on record afterwards, so
- * that a crash in between tells it again, with the same id, and loses none.
+ * Sends notifications outside of the dashboard. Each is recorded before it is sent and again after, so that a crash in
+ * between sends it again with the same id and loses none.
  */
 import { bounded } from "../../base/async.ts";
-import type { Channel, NotifySettings, Notifiers, Notification } from "../../ports/notify.ts";
+import * as registry from "../notifiers/registry.ts";
+import type { Channel, NotifySettings, Notification } from "../../ports/notify.ts";
 import { messageOf } from "../../contract/error.ts";
 import type { StoredEvent } from "../../contract/event.ts";
 import type { ProjectId, SessionId } from "../../contract/ids.ts";
@@ -11,72 +12,65 @@ import type { SessionState } from "../../model/session.ts";
 import type { Services } from "../../supervisor/services.ts";
 import { eventPage } from "../../supervisor/record.ts";
 
-/** A person who gets more than this turns them all off. */
-const mostAnHour = 20;
+/** Users who get more than this turn all of them off. */
+const maxPerHour = 20;
 const hourMs = 3_600_000;
-/** Each channel has a deadline of its own; this one speaks when a channel itself hangs. */
+/** For channels that hang despite their own deadline. */
 const channelDeadlineMs = 25_000;
 
 export class Notifications {
   readonly #parts: Pick<Services, "store" | "settings" | "clock" | "log">;
-  readonly #load: () => Promise<Notifiers>;
   readonly #push: PushChannel;
-  readonly #left = new Map<ProjectId, number[]>();
-  readonly #telling = new Set<string>();
+  readonly #channels: typeof configuredChannels;
+  readonly #sentAt = new Map<ProjectId, number[]>();
+  readonly #sending = new Set<string>();
   #closed = false;
 
   constructor(
     parts: Pick<Services, "store" | "settings" | "clock" | "log">,
-    load: () => Promise<Notifiers>,
     push: PushChannel,
+    channels: typeof configuredChannels = configuredChannels,
   ) {
     this.#parts = parts;
-    this.#load = load;
     this.#push = push;
+    this.#channels = channels;
   }
 
-  /** Names of the channels that these settings have; none of them is loaded for it. Browsers ask for push by themselves. */
+  /** Names of the channels that these settings turn on, and push if a browser subscribed to it. */
   async channelsOf(settings: NotifySettings | undefined): Promise<string[]> {
-    const { desktop, webhook, slack } = settings ?? {};
-    return [
-      ...((await this.#push.isWanted()) ? ["push"] : []),
-      ...(desktop === true ? ["desktop"] : []),
-      ...(webhook === undefined ? [] : ["webhook"]),
-      ...(slack === undefined ? [] : ["slack"]),
-    ];
+    return [...((await this.#push.hasSubscribers()) ? ["push"] : []), ...this.#channels(settings ?? {}).keys()];
   }
 
-  /** What is on record as not told yet; returns when each was told or failed. */
-  async tell(id: SessionId): Promise<void> {
+  /** Sends the session's pending notifications; resolves once each was delivered or failed. */
+  async sendPending(id: SessionId): Promise<void> {
     const session = this.#parts.store.session(id);
-    const untold = (session?.untold ?? []).filter((note) => !this.#telling.has(note));
-    if (session === null || untold.length === 0 || this.#closed) return;
-    for (const note of untold) this.#telling.add(note);
+    const pending = (session?.untold ?? []).filter((note) => !this.#sending.has(note));
+    if (session === null || pending.length === 0 || this.#closed) return;
+    for (const note of pending) this.#sending.add(note);
     try {
-      const found = this.#find(session, new Set(untold));
-      for (const note of untold) await this.#tellOne(session, note, found.get(note) ?? null);
+      const found = this.#find(session, new Set(pending));
+      for (const note of pending) await this.#sendOne(session, note, found.get(note) ?? null);
     } catch (error) {
-      this.#parts.log.warn("a notification could not be told", { session: id, error: messageOf(error) });
+      this.#parts.log.warn("notification failed", { session: id, error: messageOf(error) });
     } finally {
-      for (const note of untold) this.#telling.delete(note);
+      for (const note of pending) this.#sending.delete(note);
     }
   }
 
-  /** What concerns no session: told once, by push and by every channel that some project has. */
+  /** Sends a notification that concerns no session once, to push and to every channel of any project. */
   async announce(note: Notification): Promise<void> {
     const { store, settings, log } = this.#parts;
-    const loader = await this.#load();
-    const channels = new Map<string, Channel>((await this.#push.isWanted()) ? [["push", this.#push.tell]] : []);
+    const channels = new Map<string, Channel>((await this.#push.hasSubscribers()) ? [["push", this.#push.send]] : []);
     for (const { id } of store.projects()) {
       const { notify } = await settings.forSession(id).catch(() => ({ notify: {} }));
-      // The same address is told once, whichever projects name it.
-      for (const [name, tell] of loader.channels(notify)) channels.set(`${name} ${JSON.stringify(notify)}`, tell);
+      // Once per address, whichever projects name it.
+      for (const [name, send] of this.#channels(notify)) channels.set(`${name} ${JSON.stringify(notify)}`, send);
     }
     if (this.#closed) return;
     await Promise.all(
-      [...channels].map(async ([name, tell]) => {
-        const why = await attempt(tell(note));
-        if (why !== null) log.warn("a notification could not be told", { channel: name.split(" ")[0], error: why });
+      [...channels].map(async ([name, send]) => {
+        const why = await attempt(send(note));
+        if (why !== null) log.warn("notification failed", { channel: name.split(" ")[0], error: why });
       }),
     );
   }
@@ -85,10 +79,10 @@ export class Notifications {
     this.#closed = true;
   }
 
-  async #tellOne(session: SessionState, id: string, event: Note | null): Promise<void> {
+  async #sendOne(session: SessionState, id: string, event: Note | null): Promise<void> {
     const old = event === null || this.#parts.clock.now() - event.at > hourMs;
     const failed = old
-      ? [{ channel: "all", why: "it is more than an hour old" }]
+      ? [{ channel: "all", why: "more than an hour old" }]
       : await this.#send(session, { ...event, session: session.id, project: session.project }, event.channels);
     if (this.#closed) return;
     await this.#parts.store.change(session.id, (state) =>
@@ -97,29 +91,29 @@ export class Notifications {
   }
 
   async #send(session: SessionState, notification: Notification, names: readonly string[]) {
-    if (!this.#mayLeave(session.project)) {
-      return [{ channel: "all", why: `more than ${mostAnHour} an hour; this one is on record only` }];
+    if (!this.#maySend(session.project)) {
+      return [{ channel: "all", why: `more than ${maxPerHour} notifications in an hour; recorded but not sent` }];
     }
     const settings = await this.#parts.settings.forSession(session.project);
-    const channels = (await this.#load()).channels(settings.notify ?? {});
+    const channels = this.#channels(settings.notify ?? {});
     const results = await Promise.all(
       names.map(async (channel) => {
-        const tell = channel === "push" ? this.#push.tell : channels.get(channel);
-        if (tell === undefined) return { channel, why: "it is not configured any more" };
-        // Once more: a network that was just away is the usual reason.
-        const first = await attempt(tell(notification));
-        const why = first === null ? null : await attempt(tell(notification));
+        const send = channel === "push" ? this.#push.send : channels.get(channel);
+        if (send === undefined) return { channel, why: "no longer configured" };
+        // The usual cause is a short network failure.
+        const first = await attempt(send(notification));
+        const why = first === null ? null : await attempt(send(notification));
         return why === null ? null : { channel, why };
       }),
     );
     return results.filter((result) => result !== null);
   }
 
-  #mayLeave(project: ProjectId): boolean {
+  #maySend(project: ProjectId): boolean {
     const now = this.#parts.clock.now();
-    const left = (this.#left.get(project) ?? []).filter((at) => now - at < hourMs);
-    if (left.length >= mostAnHour) return false;
-    this.#left.set(project, [...left, now]);
+    const sentAt = (this.#sentAt.get(project) ?? []).filter((at) => now - at < hourMs);
+    if (sentAt.length >= maxPerHour) return false;
+    this.#sentAt.set(project, [...sentAt, now]);
     return true;
   }
 
@@ -136,18 +130,28 @@ export class Notifications {
   }
 }
 
-/** The way to browsers that subscribed. */
+/** The channels that these settings turn on, by name. */
+export function configuredChannels(settings: NotifySettings): ReadonlyMap<string, Channel> {
+  return new Map(
+    Object.values(registry).flatMap(({ name, open }) => {
+      const channel = open(settings[name]);
+      return channel === null ? [] : [[name, channel] as const];
+    }),
+  );
+}
+
+/** Push to subscribed browsers. */
 export interface PushChannel {
-  isWanted(): Promise<boolean>;
-  tell: Channel;
+  hasSubscribers(): Promise<boolean>;
+  send: Channel;
 }
 
 type Note = Extract<StoredEvent, { type: "notification" }>;
 
-async function attempt(telling: Promise<void>): Promise<string | null> {
+async function attempt(sending: Promise<void>): Promise<string | null> {
   try {
-    const outcome = await bounded(telling, channelDeadlineMs);
-    return outcome === "too-late" ? `no answer within ${channelDeadlineMs / 1000} s` : null;
+    const outcome = await bounded(sending, channelDeadlineMs);
+    return outcome === "too-late" ? `no response within ${channelDeadlineMs / 1000} s` : null;
   } catch (error) {
     return messageOf(error);
   }

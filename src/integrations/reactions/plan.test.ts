@@ -5,7 +5,7 @@ import type { ReactionName, ReactionSettings } from "../../contract/reaction.ts"
 import type { SessionState, Status } from "../../model/session.ts";
 import type { ReviewThread } from "../../contract/tracker.ts";
 import { allDone, idleAfterMs, pendingPatienceMs, lostTogether } from "./conditions.ts";
-import { planReactions, unheardAfterMs, type ReactionFacts, type ReactionStep } from "./plan.ts";
+import { planReactions, unresponsiveAfterMs, type ReactionFacts, type ReactionStep } from "./plan.ts";
 import {
   absent,
   created,
@@ -30,7 +30,7 @@ const red = { checks: [check("lint", "failed"), check("test", "failed")] };
 const green = { checks: [check("test", "passed")], review: "approved" as const, mergeable: true };
 
 function facts(session: SessionState, status: Status, more: Partial<ReactionFacts> = {}): ReactionFacts {
-  return { session, status, heardAt: now, threads: new Map(), allDone: null, ...more };
+  return { session, status, polledAt: now, threads: new Map(), allDone: null, ...more };
 }
 
 const plan = (of: ReactionFacts, settings: ReactionSettings, at = now): string[] =>
@@ -164,8 +164,8 @@ describe("[REACT-3] a budget, then a person, then a whole budget again", () => {
     const settings = { "ci-failed": send };
     const events = [...upNow, seen(red)];
     const told = after(events, facts(fold(events), "ci_failed"), settings);
-    const later = now + unheardAfterMs;
-    const of = (of: SessionEvent[], status: Status) => facts(fold(of), status, { heardAt: later });
+    const later = now + unresponsiveAfterMs;
+    const of = (of: SessionEvent[], status: Status) => facts(fold(of), status, { polledAt: later });
     expect(plan(of(told, "working"), settings, later)).toEqual([]);
     expect(plan(of(told, "ci_failed"), settings, later)).toEqual(["escalate ci-failed"]);
     expect(plan(of(after(told, of(told, "ci_failed"), settings, later), "ci_failed"), settings, later)).toEqual([]);
@@ -207,8 +207,8 @@ describe("[REACT-4] who is sent a message, and who is not", () => {
 
   test("what was not confirmed lately is not acted on", () => {
     const session = fold(events);
-    expect(plan(facts(session, "ci_failed", { heardAt: null }), settings)).toEqual([]);
-    expect(plan(facts(session, "ci_failed", { heardAt: now - 60 * 60_000 }), settings)).toEqual([]);
+    expect(plan(facts(session, "ci_failed", { polledAt: null }), settings)).toEqual([]);
+    expect(plan(facts(session, "ci_failed", { polledAt: now - 60 * 60_000 }), settings)).toEqual([]);
   });
 });
 
@@ -217,7 +217,7 @@ test("[REACT-5] checks are waited for, but not for ever", () => {
   const session = fold([...upNow, seen({ checks: [check("lint", "failed"), check("slow", "pending")] })]);
   expect(plan(facts(session, "ci_failed"), settings)).toEqual([]);
   const later = now + pendingPatienceMs;
-  expect(plan(facts(session, "ci_failed", { heardAt: later }), settings, later)).toEqual(["send ci-failed 1"]);
+  expect(plan(facts(session, "ci_failed", { polledAt: later }), settings, later)).toEqual(["send ci-failed 1"]);
 });
 
 test("[REACT-8] a merge is tried within its budget, not in one breath, and then a person is told", () => {
@@ -225,7 +225,7 @@ test("[REACT-8] a merge is tried within its budget, not in one breath, and then 
   let events: (SessionEvent & { at?: number })[] = [...upNow, seen(green)];
   const done: string[][] = [];
   for (const at of [now, now + 1_000, now + 100_000, now + 200_000, now + 300_000]) {
-    const of = facts(fold(events), "mergeable", { heardAt: at });
+    const of = facts(fold(events), "mergeable", { polledAt: at });
     done.push(plan(of, settings, at));
     const before = events.length;
     events = after(events, of, settings, at).map((event, index) => (index < before ? event : { ...event, at }));
@@ -303,7 +303,7 @@ test("[REACT-12] a message about all that is done is the orchestrator's; without
   ]);
 });
 
-test("[REACT-11] that a reaction brought an agent back does not end the trouble; that anybody else did does", () => {
+test("[REACT-11] that a reaction brought an agent back does not end the condition; that anybody else did does", () => {
   const settings: ReactionSettings = { exited: { ...send, retries: 1 } };
   const exit = ended("own-exit");
   const again = [intent({ want: "running" }, "reaction"), { ...started, launch: "l2" as never }, up];
@@ -338,7 +338,7 @@ test("[REACT-9] every step says why", () => {
   const steps = planReactions(facts(fold([...upNow, seen({ ...red, conflict: true })]), "ci_failed"), settings, now);
   expect(steps.map((step) => ("why" in step ? step.why : ""))).toEqual([
     "Checks of pull request #7 failed on aaaaaaaa: lint, test.",
-    "Pull request #7 does not merge into main any more.",
+    "Pull request #7 has conflicts with main.",
   ]);
 });
 

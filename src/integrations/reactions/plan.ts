@@ -1,6 +1,6 @@
 /**
- * What is done by itself about what happened to a session: facts and what was done before go in, steps come out. What is
- * reacted to is told by its content (`key`), so the same content is reacted to once, however often it is looked at.
+ * Plans the reactions of a session from facts and from earlier reactions. A condition is identified by its content
+ * (`key`), so the same content triggers one reaction, however often it is checked.
  */
 import {
   type ReactionHistory,
@@ -15,16 +15,16 @@ import type { SessionState, Status } from "../../model/session.ts";
 import type { PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
 import type { Observed } from "../../model/facts.ts";
 import { isShell } from "../../model/roles.ts";
-import { troublesOf, type Trouble } from "./conditions.ts";
+import { conditionsOf, type Condition } from "./conditions.ts";
 
-/** How often to try before a person is told. */
+/** How often to try before the user is notified. */
 export const defaultRetries = 2;
-/** An agent that was told and has been idle for so long has not understood, or does not want to. */
-export const unheardAfterMs = 30 * 60_000;
-/** A merge that was refused is not asked for again within the same breath. */
+/** An agent that was prompted and then idle for this long is not going to act. */
+export const unresponsiveAfterMs = 30 * 60_000;
+/** The delay before a refused merge is tried again. */
 const mergeAgainAfterMs = 60_000;
 
-/** What holds where a project's file is silent: people are told, and nothing else happens by itself. */
+/** Defaults: the user is notified, and nothing else happens automatically. */
 export const defaultReactions: ReactionSettings = {
   "approved-and-green": { action: "notify" },
   "needs-input": { action: "notify" },
@@ -34,57 +34,57 @@ export const defaultReactions: ReactionSettings = {
 
 export interface ReactionFacts {
   session: SessionState;
-  /** Argv of its agent in a terminal: a shell is never reacted to, whatever its agent is called. */
+  /** Argv of its agent in a terminal: shells never trigger reactions, whatever their agent is called. */
   start?: readonly string[] | null;
   status: Status;
-  /** Why the status is what it is. */
+  /** The reason of the status. */
   reason?: string | null;
   /** Whether its latest turn failed and nothing has happened since. */
   turnFailed?: boolean;
   /** Sessions of the project that were lost together with this one and not restarted; only the last one announces them. */
   lostTogether?: readonly SessionId[] | "announced-by-another";
   /** When the tracker last confirmed the session's facts; null before it did. */
-  heardAt: number | null;
-  /** Open review threads by the pull request's address, where they were asked for. */
+  polledAt: number | null;
+  /** Open review threads by the pull request's address, if they were requested. */
   threads: ReadonlyMap<string, Observed<ReviewThread[]>>;
   /** The set of finished sessions that this one completes. */
   allDone: string | null;
 }
 
 export type ReactionStep =
-  /** Nothing can be decided about this pull request before its threads are known. */
+  /** The threads of this pull request are needed first. */
   | { do: "ask-threads"; pullRequest: PullRequestFacts }
   | ({ do: "send"; attempt: number } & Fired)
   | ({ do: "notify"; attempt: number } & Fired)
   | ({ do: "merge"; attempt: number } & Fired)
-  /** To a person: what was tried did not help, or nobody is there to hear it. */
+  /** Notifies the user: the attempts did not help, or the agent cannot be messaged. */
   | ({ do: "escalate" } & Fired)
   | { do: "clear"; reaction: ReactionName };
 
 export interface Fired {
   reaction: ReactionName;
   key: string;
-  /** A whole sentence. */
+  /** A complete sentence. */
   why: string;
-  trouble: Trouble;
+  condition: Condition;
   setting: ReactionSetting;
 }
 
 export function planReactions(facts: ReactionFacts, configured: ReactionSettings, now: number): ReactionStep[] {
   const { want } = facts.session.intent;
-  // What was put away is asked about for the sake of cleanup; nobody wants to hear of it.
+  // Archived sessions are polled for cleanup only.
   if (want === "killed" || want === "deleted" || want === "archived" || isShell(facts.session, facts.start)) return [];
   return reactionNames.flatMap((reaction) => {
     const setting = settingOf(reaction, configured);
     if (setting === null) return [];
-    const found = troublesOf(reaction, facts, now);
+    const found = conditionsOf(reaction, facts, now);
     if (found.is === "unclear") return [];
     if (found.is === "ask") return [{ do: "ask-threads" as const, pullRequest: found.pullRequest }];
     const history = facts.session.reactions?.[reaction];
-    if (found.troubles.length === 0) {
+    if (found.conditions.length === 0) {
       return isOpen(history) && found.over ? [{ do: "clear" as const, reaction }] : [];
     }
-    return found.troubles.flatMap((trouble) => react(facts, { reaction, setting, trouble, history }, now));
+    return found.conditions.flatMap((condition) => react(facts, { reaction, setting, condition, history }, now));
   });
 }
 
@@ -96,7 +96,7 @@ export function settingOf(reaction: ReactionName, configured: ReactionSettings):
 interface Case {
   reaction: ReactionName;
   setting: ReactionSetting;
-  trouble: Trouble;
+  condition: Condition;
   history: ReactionHistory | undefined;
 }
 
@@ -105,7 +105,7 @@ function react(facts: ReactionFacts, of: Case, now: number): ReactionStep[] {
     case "notify":
       return isKnown(of) ? [] : [{ do: "notify", attempt: 1, ...fired(of) }];
     case "merge":
-      if (!mayMerge(facts.session, of.trouble)) return isKnown(of) ? [] : [unmerged(of)];
+      if (!mayMerge(facts.session, of.condition)) return isKnown(of) ? [] : [unmerged(of)];
       return merge(of, now);
     case "send-to-agent":
       return send(facts, of, now);
@@ -114,29 +114,32 @@ function react(facts: ReactionFacts, of: Case, now: number): ReactionStep[] {
   }
 }
 
-function isKnown({ history, trouble }: Case): boolean {
-  return history?.keys.includes(trouble.key) ?? false;
+function isKnown({ history, condition }: Case): boolean {
+  return history?.keys.includes(condition.key) ?? false;
 }
 
 function send(facts: ReactionFacts, of: Case, now: number): ReactionStep[] {
-  // Each set of finished sessions is a matter of its own, and nothing has to follow from it.
+  // Each set of finished sessions is a separate condition that nothing needs to resolve.
   const history = of.reaction === "all-done" ? undefined : of.history;
   const attempts = history?.attempts ?? 0;
   const escalated = history?.escalated ?? false;
-  const ear = earOf(facts, of.reaction);
+  const deliverability = deliverabilityOf(facts, of.reaction);
   if (isKnown(of)) {
     const quietSince = Math.max(history?.at ?? 0, facts.session.lastActivityAt);
-    const unheard = ear === "now" && attempts > 0 && !escalated && now - quietSince > unheardAfterMs;
-    return unheard ? [escalate(of, "The agent was told and has been idle since, and nothing has changed.")] : [];
+    const isUnresponsive =
+      deliverability === "now" && attempts > 0 && !escalated && now - quietSince > unresponsiveAfterMs;
+    return isUnresponsive ? [escalate(of, "The agent was prompted but has been idle since; nothing changed.")] : [];
   }
-  if (ear === "later" || escalated) return [];
-  if (ear === "never") return [escalate(of, whyNot(facts, of.reaction))];
+  if (deliverability === "later" || escalated) return [];
+  if (deliverability === "never") return [escalate(of, whyNot(facts, of.reaction))];
   const budget = of.setting.retries ?? defaultRetries;
   if (attempts >= budget) {
     return [
       escalate(
         of,
-        attempts === 0 ? "" : `The agent was told ${attempts === 1 ? "once" : `${attempts} times`} and it is not over.`,
+        attempts === 0
+          ? ""
+          : `The agent was prompted ${attempts === 1 ? "once" : `${attempts} times`}; the problem persists.`,
       ),
     ];
   }
@@ -144,17 +147,17 @@ function send(facts: ReactionFacts, of: Case, now: number): ReactionStep[] {
 }
 
 function whyNot({ session, status }: ReactionFacts, reaction: ReactionName): string {
-  // A question cannot be answered by a message, so there was nothing to tell the agent.
+  // A message cannot answer a permission request, so none was sent.
   if (reaction === "needs-input") return "";
-  if (status === "running") return "Its agent does not report when it is idle, so it was not prompted.";
-  if (reaction !== "all-done") return "Its agent is not running, so it was not told.";
+  if (status === "running") return "The agent does not report when it is idle, so no message was sent.";
+  if (reaction !== "all-done") return "The agent is not running, so no message was sent.";
   return session.role === "orchestrator"
-    ? "The orchestrator is not running, so it was not told."
-    : "The project has no orchestrator that could be told.";
+    ? "The orchestrator is not running, so no message was sent."
+    : "The project has no orchestrator to notify.";
 }
 
-/** What the session's own branch made, or a person gave to it: an agent may claim any pull request that it finds. */
-function mayMerge({ pullRequests = [], branch }: SessionState, { pullRequest }: Trouble): boolean {
+/** Only pull requests from the session's own branch or claimed by the user: an agent may claim any that it finds. */
+function mayMerge({ pullRequests = [], branch }: SessionState, { pullRequest }: Condition): boolean {
   const one = pullRequests.find(({ facts }) => facts.url === pullRequest?.url);
   if (one === undefined) return false;
   const isOwn = one.facts.headBranch === branch && one.facts.headRepo === one.facts.repo;
@@ -162,7 +165,7 @@ function mayMerge({ pullRequests = [], branch }: SessionState, { pullRequest }: 
 }
 
 function unmerged(of: Case): ReactionStep {
-  const why = `${of.trouble.why} An agent claimed it, so it is not merged automatically: merge it yourself.`;
+  const why = `${of.condition.why} An agent claimed it, so Holdfast does not merge it automatically: merge it yourself.`;
   return { do: "notify", attempt: 1, ...fired(of), setting: { ...of.setting, action: "notify" }, why };
 }
 
@@ -170,22 +173,22 @@ function merge(of: Case, now: number): ReactionStep[] {
   const { history } = of;
   const attempts = isKnown(of) ? (history?.attempts ?? 0) : 0;
   if (isKnown(of) && (history?.escalated === true || now - (history?.at ?? 0) < mergeAgainAfterMs)) return [];
-  if (attempts >= (of.setting.retries ?? defaultRetries)) return [escalate(of, "It could not be merged.")];
+  if (attempts >= (of.setting.retries ?? defaultRetries)) return [escalate(of, "The merge failed.")];
   return [{ do: "merge", attempt: attempts + 1, ...fired(of) }];
 }
 
-function fired({ reaction, setting, trouble }: Case): Fired {
-  return { reaction, key: trouble.key, why: trouble.why, trouble, setting };
+function fired({ reaction, setting, condition }: Case): Fired {
+  return { reaction, key: condition.key, why: condition.why, condition, setting };
 }
 
 function escalate(of: Case, more: string): ReactionStep {
-  const { trouble } = of;
-  return { do: "escalate", ...fired(of), why: [trouble.why, more].filter((part) => part !== "").join(" ") };
+  const { condition } = of;
+  return { do: "escalate", ...fired(of), why: [condition.why, more].filter((part) => part !== "").join(" ") };
 }
 
-/** Who works may be mending it already, and who asks would take the message for the answer. */
-function earOf({ session, status }: ReactionFacts, reaction: ReactionName): "now" | "later" | "never" {
-  // What a worker would do with it nobody knows: it has finished.
+/** A working agent may already be fixing it; one waiting for input would take the message as the answer. */
+function deliverabilityOf({ session, status }: ReactionFacts, reaction: ReactionName): "now" | "later" | "never" {
+  // A finished worker has nothing to do with it.
   if (reaction === "all-done" && session.role !== "orchestrator") return "never";
   switch (status) {
     case "idle":
@@ -197,7 +200,7 @@ function earOf({ session, status }: ReactionFacts, reaction: ReactionName): "now
     case "mergeable":
     case "merged":
       return "now";
-    // A question is for a person; nothing that is sent could answer it.
+    // No message can answer a permission request.
     case "needs_input":
       return reaction === "needs-input" ? "never" : "later";
     case "starting":
@@ -207,11 +210,11 @@ function earOf({ session, status }: ReactionFacts, reaction: ReactionName): "now
     case "snoozed":
       return "later";
     case "stopped":
-      // The next prompt brings it back, which is what that policy promises.
+      // The next prompt restarts it, as that policy promises.
       return session.intent.by === "idle-stop" ? "now" : "never";
     case "exited":
       return reaction === "exited" ? "now" : "never";
-    // A command that reports nothing never becomes idle, so a message would wait forever.
+    // A command that reports nothing never becomes idle; the message would wait forever.
     case "running":
     case "failed":
     case "archived":

@@ -19,10 +19,10 @@ export function isTracked(session: SessionState): boolean {
   return want === "running" || want === "stopped" || want === "snoozed";
 }
 
-/** @param heardAt when the tracker last said something of it; null if never. */
-export function isDue(session: SessionState, heardAt: number | null, now: number): boolean {
+/** @param polledAt when the tracker last said something of it; null if never. */
+export function isDue(session: SessionState, polledAt: number | null, now: number): boolean {
   if (!isTracked(session)) return false;
-  return session.intent.want !== "archived" || heardAt === null || now - heardAt >= archivedPollMs;
+  return session.intent.want !== "archived" || polledAt === null || now - polledAt >= archivedPollMs;
 }
 
 /** Null when there is nothing to ask about. */

@@ -1,6 +1,6 @@
 /**
- * Carries out what integrations/reactions/plan.ts plans. A reaction and its message are one commit, so that a crash repeats and loses
- * nothing: before the commit nothing has happened, behind it the prompt is like any other that waits.
+ * Carries out the steps of plan.ts. A reaction and its message are one commit, so a crash neither repeats nor loses one:
+ * before the commit nothing has happened, after it the prompt is queued like any other.
  */
 import { allDone, lostTogether } from "./conditions.ts";
 import type { Observed } from "../../model/facts.ts";
@@ -26,7 +26,7 @@ import type { Services } from "../../supervisor/services.ts";
 import type { Tracking } from "../trackers/tracking.ts";
 import { currentStatus } from "../../supervisor/view.ts";
 
-/** Threads of one pull request may have to be asked for before the plan is whole; each is asked for once. */
+/** A plan may first need the threads of a pull request; each is requested once. */
 const maxPlans = 5;
 
 type Fired = Extract<ReactionStep, { do: "send" | "notify" | "merge" | "escalate" }>;
@@ -35,8 +35,8 @@ export class Reactor {
   readonly #parts: Services;
   readonly #loop: Loop;
   readonly #notifications: Notifications;
-  /** Null until there is a tracker. */
-  tracking: Tracking | null = null;
+  /** Null until a tracker is used. */
+  readonly #tracking: () => Tracking | null;
   readonly #runs = new Coordinator<SessionId>({
     run: (id) => this.#react(id),
     onError: (id, error) => this.#parts.log.warn("reaction failed", { session: id, error: messageOf(error) }),
@@ -44,15 +44,16 @@ export class Reactor {
   readonly #threads = new Map<string, { touched: number; answer: Observed<ReviewThread[]> }>();
   #closed = false;
 
-  constructor(parts: Services, loop: Loop, notifications: Notifications) {
+  constructor(parts: Services, loop: Loop, notifications: Notifications, tracking: () => Tracking | null) {
     this.#parts = parts;
     this.#loop = loop;
     this.#notifications = notifications;
+    this.#tracking = tracking;
   }
 
-  /** Resolves when everything that follows for these sessions was done; one that is slow keeps no other waiting. */
+  /** Resolves once all reactions of these sessions ran; a slow one does not delay the others. */
   async consider(ids: readonly SessionId[]): Promise<void> {
-    await Promise.all([...new Set([...ids, ...this.#leadersOf(ids)])].map((id) => this.#runs.wake(id)));
+    await Promise.all([...new Set([...ids, ...this.#orchestratorsOf(ids)])].map((id) => this.#runs.wake(id)));
   }
 
   close(): void {
@@ -107,7 +108,7 @@ export class Reactor {
             ),
           }
         : {}),
-      heardAt: this.#parts.heardAt(session.id),
+      polledAt: this.#parts.polledAt(session.id),
       threads,
       allDone: finished?.session === session.id ? finished.key : null,
     };
@@ -118,8 +119,8 @@ export class Reactor {
     return this.#parts.store.sessions().filter((one) => one.project === project);
   }
 
-  /** Orchestrators that are told when the last of their workers has finished: what changed is then the worker. */
-  #leadersOf(ids: readonly SessionId[]): SessionId[] {
+  /** Orchestrators to message when the last of their workers finishes: only the worker has changed then. */
+  #orchestratorsOf(ids: readonly SessionId[]): SessionId[] {
     const projects = new Set(ids.flatMap((id) => this.#parts.store.session(id)?.project ?? []));
     return [...projects].flatMap((project) => {
       const settings = this.#parts.settings.last(project);
@@ -155,7 +156,7 @@ export class Reactor {
     await reach("reaction.planned");
     if (this.#closed) return;
     await this.#parts.store.applyVerb(session.id, (state) => {
-      if (!this.#stillSo(session, state, step) || state.permissions.length > 0) return null;
+      if (!this.#isCurrent(session, state, step) || state.permissions.length > 0) return null;
       const verb = applyVerb(state, { verb: "prompt", promptId, text }, { by: reactionActor, agent: "alive" });
       return verb.ok ? { ...verb, events: [firedEvent(step, step.attempt, promptId), ...verb.events] } : null;
     });
@@ -180,17 +181,17 @@ export class Reactor {
     const { reaction, why, key } = step;
     const fired: FactEvent =
       step.do === "notify" ? firedEvent(step, step.attempt) : { type: "reaction.escalated", reaction, why, key };
-    await this.#parts.store.change(session.id, (state) => (this.#stillSo(session, state, step) ? [fired, note] : []));
-    // Not waited for: a slow channel must not hold up what else there is to react to.
-    void this.#notifications.tell(session.id);
+    await this.#parts.store.change(session.id, (state) => (this.#isCurrent(session, state, step) ? [fired, note] : []));
+    // Not awaited: a slow channel must not delay other reactions.
+    void this.#notifications.sendPending(session.id);
   }
 
   async #merge(session: SessionState, settings: ProjectSettings, step: Extract<Fired, { do: "merge" }>): Promise<void> {
-    const { pullRequest } = step.trouble;
+    const { pullRequest } = step.condition;
     if (pullRequest === null) return;
     let begun = false;
     await this.#parts.store.change(session.id, (state) => {
-      begun = this.#stillSo(session, state, step);
+      begun = this.#isCurrent(session, state, step);
       return begun ? [firedEvent(step, step.attempt)] : [];
     });
     await reach("reaction.merging");
@@ -198,20 +199,20 @@ export class Reactor {
     const host = this.#host(settings);
     const answer =
       host === null
-        ? { merged: false as const, why: "its tracker is not configured any more" }
+        ? { merged: false as const, why: "its tracker is no longer configured" }
         : await host.merge(pullRequest).catch((error: unknown) => ({ merged: false as const, why: messageOf(error) }));
     if (this.#closed) return;
     const text = answer.merged
-      ? `Pull request #${pullRequest.number} was merged, as the reaction to ${step.reaction} asks.`
-      : `Pull request #${pullRequest.number} could not be merged: ${answer.why}`;
+      ? `Merged pull request #${pullRequest.number}, as configured for ${step.reaction}.`
+      : `Could not merge pull request #${pullRequest.number}: ${answer.why}`;
     await this.#parts.store.change(session.id, () => [
       { type: "notice", level: answer.merged ? "info" : "warn", text },
     ]);
-    if (answer.merged) this.tracking?.schedule(true);
+    if (answer.merged) this.#tracking()?.schedule(true);
   }
 
-  /** As it was when it was planned: nobody took the session down and nothing else reacted meanwhile. */
-  #stillSo(planned: SessionState, now: SessionState, { reaction, key, ...step }: Fired): boolean {
+  /** Whether the plan still applies: the intent is unchanged and nothing else reacted meanwhile. */
+  #isCurrent(planned: SessionState, now: SessionState, { reaction, key, ...step }: Fired): boolean {
     if (now.intent.want !== planned.intent.want || now.intent.seq !== planned.intent.seq) return false;
     const before = planned.reactions?.[reaction];
     const history = now.reactions?.[reaction];
@@ -220,10 +221,10 @@ export class Reactor {
   }
 
   async #logs(settings: ProjectSettings, step: Fired): Promise<CheckLog[]> {
-    const { pullRequest, failedChecks } = step.trouble;
+    const { pullRequest, failedChecks } = step.condition;
     const { codeHost } = settings;
-    if (pullRequest === null || codeHost === null || this.tracking === null) return [];
-    const { tracking } = this;
+    const tracking = this.#tracking();
+    if (pullRequest === null || codeHost === null || tracking === null) return [];
     return Promise.all(
       failedChecks.slice(0, quotedLogs).map(async (check) => {
         const answer = await tracking.ask(codeHost, async ({ host }) =>
@@ -235,13 +236,13 @@ export class Reactor {
   }
 
   async #askThreads(settings: ProjectSettings, pullRequest: PullRequestFacts): Promise<Observed<ReviewThread[]>> {
-    const { tracking } = this;
+    const tracking = this.#tracking();
     const { codeHost } = settings;
     if (tracking === null || codeHost === null) return { is: "unknown", why: "there is no tracker" };
     const touched = tracking.record.touched.get(pullRequest.url) ?? pullRequest.updatedAt;
-    const kept = this.#threads.get(pullRequest.url);
-    // A new thread and a reply touch the pull request; else the answer would be the same.
-    if (kept !== undefined && kept.touched === touched) return kept.answer;
+    const cached = this.#threads.get(pullRequest.url);
+    // New threads and replies touch the pull request, so an untouched one has the same threads.
+    if (cached !== undefined && cached.touched === touched) return cached.answer;
     const answer = await tracking.ask(codeHost, async ({ host }) =>
       host === null ? { is: "absent" } : await host.threads(pullRequest),
     );
@@ -250,9 +251,7 @@ export class Reactor {
   }
 
   #host(settings: ProjectSettings): CodeHost | null {
-    return settings.codeHost === null || this.tracking === null
-      ? null
-      : this.tracking.trackerFor(settings.codeHost).host;
+    return settings.codeHost === null ? null : (this.#tracking()?.trackerFor(settings.codeHost).host ?? null);
   }
 }
 
@@ -273,7 +272,7 @@ function firedEvent(
   };
 }
 
-/** Settings that an earlier version kept have no reactions. */
+/** Settings saved by an earlier version have no reactions. */
 function reactionsOf(settings: Partial<ProjectSettings> | null): ProjectSettings["reactions"] {
   return settings?.reactions ?? {};
 }

@@ -88,7 +88,10 @@ test("[TRACK-9] a file that others can read is refused with the fix, and a token
   writeFileSync(file, "ghp_file");
   chmodSync(file, 0o640);
   const open = await find(github, {});
-  expect(open).toEqual({ found: false, why: `The token in ${file} can be read by others: run \`chmod 600 ${file}\`.` });
+  expect(open).toEqual({
+    found: false,
+    why: `The token in ${file} is readable by other users. Run \`chmod 600 ${file}\`.`,
+  });
   chmodSync(file, 0o600);
   expect(await find(github, {})).toMatchObject({ value: "ghp_file" });
   const broken = await find(github, { GITHUB_TOKEN: "se\ncret" });

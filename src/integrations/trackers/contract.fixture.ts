@@ -3,7 +3,7 @@
  * any test library, so that it may live beside the adapters.
  */
 import assert from "node:assert/strict";
-import type { Asked, CodeHost, PullRequestQuestion, Tracker } from "../../ports/tracker.ts";
+import type { TrackerResult, CodeHost, PullRequestQuestion, Tracker } from "../../ports/tracker.ts";
 import type { PullRequestFacts } from "../../contract/tracker.ts";
 import type { Misbehaviour } from "../../../test/trackers/loopback.ts";
 
@@ -361,7 +361,7 @@ export function question(branch: string, numbers: number[] = []): PullRequestQue
   return { key: branch, branch, numbers };
 }
 
-export function known<T>(answer: Asked<T>): T {
+export function known<T>(answer: TrackerResult<T>): T {
   assert.equal(answer.is, "known", JSON.stringify(answer));
   return (answer as { value: T }).value;
 }

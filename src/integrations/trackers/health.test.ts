@@ -16,8 +16,8 @@ const healthy: TrackerJson = {
 };
 
 test("[TRK-3] a tracker that was not asked yet is not reported as answering", () => {
-  const fresh = trackerFinding({ ...healthy, why: "It was not asked yet." });
-  expect([fresh.level, fresh.message]).toEqual(["info", "github acme/app has not been asked yet."]);
+  const fresh = trackerFinding({ ...healthy, why: "Not checked yet." });
+  expect([fresh.level, fresh.message]).toEqual(["info", "github acme/app has not been checked yet."]);
   const asked = trackerFinding({ ...healthy, lastOk: "2026-11-17T00:00:00.000Z" });
-  expect([asked.level, asked.message]).toEqual(["ok", "github acme/app answers."]);
+  expect([asked.level, asked.message]).toEqual(["ok", "github acme/app is reachable."]);
 });

@@ -1,4 +1,4 @@
-/** How a tracker is doing, for `doctor` and the board: what it last said, and since when it says nothing. */
+/** The health of a tracker, for `doctor` and the board. */
 import type { Tracker } from "../../ports/tracker.ts";
 import type { FindingJson, TrackerJson } from "../../contract/wire.ts";
 import { iso } from "../../supervisor/view.ts";
@@ -26,7 +26,7 @@ export class TrackerHealth {
       repo: tracker.settings.repo,
       state:
         why === null ? (rests ? "resting" : "ok") : isTokenMissing(why) ? "no-token" : rests ? "resting" : "failing",
-      why: why ?? (this.lastOk === null ? "It was not asked yet." : null),
+      why: why ?? (this.lastOk === null ? "Not checked yet." : null),
       requests,
       notModified,
       remaining,
@@ -36,20 +36,20 @@ export class TrackerHealth {
   }
 }
 
-/** The adapters' own words (src/integrations/trackers/token.ts): nothing can be asked before a person does something. */
+/** Sentences of account.ts: nothing can be queried before the user acts. */
 function isTokenMissing(why: string): boolean {
   return /^(No token for|The token (in|from) )/.test(why);
 }
 
-/** Of the adapters as well: waiting does not help. */
+/** Waiting does not help. */
 function isTokenRefused(why: string | null): boolean {
-  return why !== null && /refuses the token|the token may not see it/.test(why);
+  return why !== null && /rejected the token|the token cannot access it/.test(why);
 }
 
 const renewToken =
-  "Give it a token that may read this repository. A variable is read when the daemon starts: then run `holdfast restart`.";
+  "Set a token that can read this repository. The daemon reads variables when it starts: then run `holdfast restart`.";
 
-const renamed = "Set the project's tracker.repo, or the address of the remote origin, to the new name.";
+const renamed = "Set the project's tracker.repo, or the address of the origin remote, to the new name.";
 
 export function trackerFinding(of: TrackerJson): FindingJson {
   const check = `tracker ${of.project}`;
@@ -57,20 +57,20 @@ export function trackerFinding(of: TrackerJson): FindingJson {
   switch (of.state) {
     case "ok":
       if (of.lastOk === null)
-        return { check, level: "info", message: `${name} has not been asked yet.`, fix: null, fixable: false };
+        return { check, level: "info", message: `${name} has not been checked yet.`, fix: null, fixable: false };
       return of.why === null
-        ? { check, level: "ok", message: `${name} answers.`, fix: null, fixable: false }
-        : { check, level: "info", message: `${name} answers. ${of.why}`, fix: renamed, fixable: false };
+        ? { check, level: "ok", message: `${name} is reachable.`, fix: null, fixable: false }
+        : { check, level: "info", message: `${name} is reachable. ${of.why}`, fix: renamed, fixable: false };
     case "no-token":
-      return { check, level: "info", message: `${name} is not asked.`, fix: of.why, fixable: false };
+      return { check, level: "info", message: `${name} is not polled.`, fix: of.why, fixable: false };
     case "resting":
     case "failing": {
-      const until = of.restsUntil === null ? "" : ` It is asked again after ${of.restsUntil}.`;
-      const since = of.lastOk === null ? " It has not answered yet." : ` It answered last at ${of.lastOk}.`;
+      const until = of.restsUntil === null ? "" : ` Retrying after ${of.restsUntil}.`;
+      const since = of.lastOk === null ? " It has not responded yet." : ` It last responded at ${of.lastOk}.`;
       return {
         check,
         level: "warn",
-        message: `${name}: ${of.why ?? "it asks for rest."}${since}${until} Sessions are not touched by it.`,
+        message: `${name}: ${of.why ?? "rate-limited."}${since}${until} Sessions are unaffected.`,
         fix: isTokenRefused(of.why) ? renewToken : null,
         fixable: false,
       };

@@ -1,16 +1,11 @@
 /**
- * The one way out to a tracker: deadline, bounded answers, conditional requests, limits and back-off, redaction, counts.
- * Whatever keeps a tracker from saying something becomes `Unanswered` with a sentence; other statuses are the
- * adapter's to read.
+ * HTTP to a tracker: deadline, bounded responses, conditional requests, rate limits and backoff, redaction, counts.
+ * Every failure becomes `Unanswered` with a sentence; the adapter reads other statuses.
  */
+import type { Account } from "./account.ts";
 import { plain } from "./text.ts";
 
-/**
- * When an account may ask again. Shared by all trackers with the same host and token, since the host counts them
- * together. While it rests nothing is sent: asking on against a limit makes it longer.
- */
-
-/** What is thrown inside adapters when the tracker did not say; it never leaves them. */
+/** Thrown inside adapters if the tracker gave no usable response; it never leaves them. */
 export class Unanswered extends Error {
   readonly retryAt: number | null;
 
@@ -21,15 +16,16 @@ export class Unanswered extends Error {
   }
 }
 
-const firstRestMs = 1000;
-/** A host that is down is asked once a minute: soon enough to notice that it is back. */
-const longestRestMs = 60_000;
-/** A lying header must not silence a tracker for days; GitHub's window is an hour. */
-const longestLimitMs = 65 * 60_000;
+const firstBackoffMs = 1000;
+/** A host that is down is retried once per minute. */
+const maxBackoffMs = 60_000;
+/** A wrong header must not silence a tracker for days; GitHub's window is an hour. */
+const maxLimitMs = 65 * 60_000;
 
+/** Rate limits and backoff of one account, shared by all its trackers: the host counts them together. */
 export class Limits {
   readonly #now: () => number;
-  readonly #rests = new Map<string, { until: number; why: string }>();
+  readonly #backoffs = new Map<string, { until: number; why: string }>();
   readonly #remaining = new Map<string, number>();
   #failures = 0;
 
@@ -37,31 +33,31 @@ export class Limits {
     this.#now = now;
   }
 
-  /** Throws while this resource, or everything, rests. */
+  /** Throws while this resource, or the complete host, is rate-limited or backing off. */
   check(resource: string): void {
     for (const name of [resource, everything]) {
-      const rest = this.#rests.get(name);
-      if (rest === undefined) continue;
-      if (rest.until > this.#now()) throw new Unanswered(rest.why, rest.until);
-      this.#rests.delete(name);
+      const backoff = this.#backoffs.get(name);
+      if (backoff === undefined) continue;
+      if (backoff.until > this.#now()) throw new Unanswered(backoff.why, backoff.until);
+      this.#backoffs.delete(name);
     }
   }
 
-  /** The host said how long; `resource` null stands for everything. */
+  /** The host reported a limit; `resource` null: all resources. */
   limited(resource: string | null, until: number, why: string): Unanswered {
-    const bounded = Math.min(Math.max(until, this.#now() + firstRestMs), this.#now() + longestLimitMs);
-    this.#rests.set(resource ?? everything, { until: bounded, why });
+    const bounded = Math.min(Math.max(until, this.#now() + firstBackoffMs), this.#now() + maxLimitMs);
+    this.#backoffs.set(resource ?? everything, { until: bounded, why });
     return new Unanswered(why, bounded);
   }
 
-  /** It did not answer, or not sensibly: each time in a row it rests twice as long. */
+  /** No usable response: the backoff doubles with each failure in a row. */
   failed(why: string): Unanswered {
-    const rest = this.#rests.get(everything);
-    // Several that were under way together are one failure.
-    if (rest !== undefined && rest.until > this.#now()) return new Unanswered(why, rest.until);
-    const until = this.#now() + Math.min(longestRestMs, firstRestMs * 2 ** this.#failures);
+    const backoff = this.#backoffs.get(everything);
+    // Concurrent failures count as one.
+    if (backoff !== undefined && backoff.until > this.#now()) return new Unanswered(why, backoff.until);
+    const until = this.#now() + Math.min(maxBackoffMs, firstBackoffMs * 2 ** this.#failures);
     this.#failures++;
-    this.#rests.set(everything, { until, why });
+    this.#backoffs.set(everything, { until, why });
     return new Unanswered(why, until);
   }
 
@@ -78,48 +74,43 @@ export class Limits {
   }
 
   get restsUntil(): number | null {
-    const ends = [...this.#rests.values()].map((rest) => rest.until).filter((until) => until > this.#now());
+    const ends = [...this.#backoffs.values()].map(({ until }) => until).filter((until) => until > this.#now());
     return ends.length === 0 ? null : Math.max(...ends);
   }
 }
 
 const everything = "";
 
-export interface LaneRequest {
+export interface HttpRequest {
   method: string;
   url: string;
   headers: Record<string, string>;
   body?: string;
-  /** Which of the host's limits it counts against. */
+  /** The rate limit that it counts against. */
   resource: string;
-  /** Keeps only the end of a long text, which may then also lie on another host (without the token). */
+  /** Keeps only the end of a long text. It may be on another host, which never gets the token. */
   tailBytes?: number;
 }
 
-export interface LaneAnswer {
+export interface HttpResponse {
   status: number;
   headers: Headers;
   text: string;
 }
 
-/** Answers over a limit, told apart from other refusals; null for other refusals. `resource` null: all of them. */
+/** Distinguishes rate limits from other refusals, for which it returns null. `resource` null: all resources. */
 export type ReadLimit = (
-  answer: LaneAnswer,
+  answer: HttpResponse,
   now: number,
 ) => { until: number; resource: string | null; why: string } | null;
 
-export interface LaneOptions {
-  /** As sentences name it: `GitHub`. */
+export interface TrackerHttpOptions {
+  /** Its name in sentences, such as GitHub. */
   name: string;
-  limits: Limits;
-  now: () => number;
+  account: Account;
   readLimit: ReadLimit;
-  /** The header that tells what is left of the limit. */
+  /** The header with the remaining requests. */
   remainingHeader: string;
-  /** What must never be in a sentence. */
-  secret: () => string | null;
-  /** The token was refused: look for it anew. */
-  refused: () => void;
   deadlineMs?: number;
   maxBytes?: number;
 }
@@ -127,21 +118,21 @@ export interface LaneOptions {
 const usualDeadlineMs = 10_000;
 /** Fifty pull requests with all their checks are some hundred KiB. */
 const usualMaxBytes = 8 * 1024 * 1024;
-/** A job's log is read to its end for its last lines, but not for ever. */
+/** A job's log is read to its end for its last lines, up to this size. */
 const maxLogBytes = 64 * 1024 * 1024;
-/** One entry a page of a list or an open merge request; old ones go first. */
+/** One entry per list page or open merge request; the oldest are dropped first. */
 const maxCached = 1000;
 const maxCachedBytes = 32 * 1024 * 1024;
 
-export class Lane {
+export class TrackerHttp {
   requests = 0;
   notModified = 0;
-  readonly options: LaneOptions;
+  readonly options: TrackerHttpOptions;
   readonly #closing = new AbortController();
-  readonly #cache = new Map<string, { etag: string; answer: LaneAnswer }>();
+  readonly #cache = new Map<string, { etag: string; answer: HttpResponse }>();
   #cachedBytes = 0;
 
-  constructor(options: LaneOptions) {
+  constructor(options: TrackerHttpOptions) {
     this.options = options;
   }
 
@@ -149,15 +140,15 @@ export class Lane {
     this.#closing.abort();
   }
 
-  async send(request: LaneRequest): Promise<LaneAnswer> {
-    this.options.limits.check(request.resource);
+  async send(request: HttpRequest): Promise<HttpResponse> {
+    this.options.account.limits.check(request.resource);
     const answer = await this.#follow(request);
-    this.options.limits.succeeded();
+    this.options.account.limits.succeeded();
     return answer;
   }
 
-  /** A renamed repository answers with a permanent redirect, a log with a temporary one: each is followed once. */
-  async #follow(request: LaneRequest): Promise<LaneAnswer> {
+  /** A renamed repository redirects permanently, a log temporarily: each is followed once. */
+  async #follow(request: HttpRequest): Promise<HttpResponse> {
     const conditional = request.method === "GET" && request.tailBytes === undefined;
     const cached = conditional ? this.#cache.get(request.url) : undefined;
     let { url } = request;
@@ -167,7 +158,7 @@ export class Lane {
       const answer = await this.#once({ ...request, url, headers });
       if (answer.status === 304 && cached !== undefined) {
         this.notModified++;
-        // Used last is dropped last.
+        // Keeps the map in order of use.
         this.#cache.delete(request.url);
         this.#cache.set(request.url, cached);
         return cached.answer;
@@ -179,7 +170,7 @@ export class Lane {
       }
       const next = new URL(location, url);
       const kind = answer.status === 301 || answer.status === 308 ? "permanent" : "temporary";
-      if (hops.has(kind)) throw new Unanswered(`${this.options.name} redirects in a circle.`);
+      if (hops.has(kind)) throw new Unanswered(`${this.options.name} has a redirect loop.`);
       hops.add(kind);
       if (next.origin !== new URL(url).origin) {
         if (request.tailBytes === undefined || !isWeb(next)) {
@@ -191,12 +182,13 @@ export class Lane {
     }
   }
 
-  async #once(request: LaneRequest): Promise<LaneAnswer> {
-    const { name, limits, now } = this.options;
+  async #once(request: HttpRequest): Promise<HttpResponse> {
+    const { name, account } = this.options;
+    const { limits, now } = account;
     const deadlineMs = this.options.deadlineMs ?? usualDeadlineMs;
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(deadlineMs)]);
     this.requests++;
-    let answer: LaneAnswer;
+    let answer: HttpResponse;
     try {
       const response = await fetch(request.url, {
         method: request.method,
@@ -210,24 +202,24 @@ export class Lane {
     } catch (error) {
       if (error instanceof Unanswered) throw error;
       if (this.#closing.signal.aborted) throw new Unanswered("The daemon is stopping.");
-      if (signal.aborted) throw limits.failed(`${name} did not answer within ${deadlineMs / 1000} s.`);
-      throw limits.failed(`${name} cannot be reached: ${this.sentence(causeOf(error))}.`);
+      if (signal.aborted) throw limits.failed(`${name} did not respond within ${deadlineMs / 1000} s.`);
+      throw limits.failed(`Cannot reach ${name}: ${this.sentence(causeOf(error))}.`);
     }
     const remaining = Number(answer.headers.get(this.options.remainingHeader) ?? Number.NaN);
     if (Number.isInteger(remaining)) limits.noteRemaining(request.resource, remaining);
     const limit = answer.status >= 400 ? this.options.readLimit(answer, now()) : null;
     if (limit !== null) throw limits.limited(limit.resource, limit.until, limit.why);
     if (answer.status === 401) {
-      this.options.refused();
-      throw limits.failed(`${name} refuses the token.`);
+      account.forget();
+      throw limits.failed(`${name} rejected the token.`);
     }
-    if (answer.status >= 500) throw limits.failed(`${name} answers with status ${answer.status}.`);
+    if (answer.status >= 500) throw limits.failed(`${name} returned status ${answer.status}.`);
     return answer;
   }
 
-  /** With the secret taken out, should the tracker repeat it, and short. */
+  /** Short, and without the secret if the tracker repeats it. */
   sentence(text: string): string {
-    const secret = this.options.secret();
+    const secret = this.options.account.secret;
     const clean = secret === null ? text : text.replaceAll(secret, "[token]");
     return plain(clean, 300).replace(/\.$/, "");
   }
@@ -241,7 +233,7 @@ export class Lane {
     for await (const chunk of response.body) {
       all += chunk.length;
       if (all > most) {
-        throw new Unanswered(`${this.options.name} answers with more than ${Math.round(most / 1024 / 1024)} MiB.`);
+        throw new Unanswered(`${this.options.name} returned more than ${Math.round(most / 1024 / 1024)} MiB.`);
       }
       chunks.push(chunk);
       kept += chunk.length;
@@ -250,7 +242,7 @@ export class Lane {
     return Buffer.concat(chunks).toString("utf8");
   }
 
-  #remember(url: string, answer: LaneAnswer): void {
+  #remember(url: string, answer: HttpResponse): void {
     const old = this.#cache.get(url);
     if (old !== undefined) this.#cachedBytes -= old.answer.text.length;
     this.#cache.delete(url);
@@ -278,7 +270,7 @@ export function isLoopback(url: URL): boolean {
   return url.protocol === "http:" && ["127.0.0.1", "[::1]", "localhost"].includes(url.hostname);
 }
 
-/** fetch hides what happened in its cause: `fetch failed` tells nobody anything. */
+/** fetch puts the reason in its cause; its own message is only "fetch failed". */
 function causeOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof Error) return (cause as NodeJS.ErrnoException).code ?? cause.message;

@@ -1,22 +1,22 @@
-/** Puts what trackers say of a session on record: what is different, what is its own, and what is gone. */
-import { differs } from "../../model/pull-requests.ts";
+/** Queries a code host about sessions, and records what differs, what belongs to a session, and what disappeared. */
+import { differs, isTaken } from "../../model/pull-requests.ts";
 import type { FactEvent } from "../../contract/event.ts";
 import type { SessionState } from "../../model/session.ts";
 import type { IssueFacts, PullRequestFacts, SeenPullRequest } from "../../contract/tracker.ts";
 import type { Services } from "../../supervisor/services.ts";
 import type { ProjectSettings } from "../../ports/projects.ts";
-import type { Asked, CodeHost, PullRequestQuestion, Tracker } from "../../ports/tracker.ts";
+import type { TrackerResult, CodeHost, PullRequestQuestion, Tracker } from "../../ports/tracker.ts";
 
-/** A host may leave something out by mistake once. */
+/** A host may omit a pull request once by mistake. */
 const missesUntilLost = 2;
-/** What a lying tracker may put on record at most. */
+/** A limit on what a faulty tracker can record. */
 const maxPullRequests = 20;
 
 export class TrackerRecord {
   readonly #parts: Pick<Services, "store" | "workspaces">;
   readonly #isClosed: () => boolean;
   readonly #misses = new Map<string, number>();
-  /** When a pull request was last touched, by address: whether its threads may be others now. */
+  /** When a pull request was last touched, by address: its threads may have changed since. */
   readonly touched = new Map<string, number>();
 
   constructor(parts: Pick<Services, "store" | "workspaces">, isClosed: () => boolean) {
@@ -24,8 +24,8 @@ export class TrackerRecord {
     this.#isClosed = isClosed;
   }
 
-  /** @param at the branch that the session is on now, and the tracker's repository. */
-  async pullRequests(session: SessionState, at: Place, answer: PullRequestFacts[]): Promise<void> {
+  /** @param at the session's current branch, and the tracker's repository. */
+  async pullRequests(session: SessionState, at: BranchRef, answer: PullRequestFacts[]): Promise<void> {
     const own: PullRequestFacts[] = [];
     for (const facts of answer.slice(0, maxPullRequests)) {
       if (isSane(facts) && (await this.#isOwn(session, at, facts))) own.push(facts);
@@ -46,7 +46,7 @@ export class TrackerRecord {
     });
   }
 
-  /** Asked for by number and not shown. A merged one is not asked for any more and stays. */
+  /** Pull requests that were queried by number but not returned. Merged ones are no longer queried and stay. */
   #missing(state: SessionState, shown: ReadonlySet<SeenPullRequest | undefined>): FactEvent[] {
     return (state.pullRequests ?? []).flatMap((one): FactEvent[] => {
       const { facts, lost } = one;
@@ -60,14 +60,14 @@ export class TrackerRecord {
       this.#misses.set(key, misses);
       if (misses < missesUntilLost) return [];
       this.#misses.delete(key);
-      return [{ type: "pull-request.lost", url: facts.url, reason: "its host does not show it any more" }];
+      return [{ type: "pull-request.lost", url: facts.url, reason: "its host no longer shows it" }];
     });
   }
 
-  /** A branch's name is anybody's; commits are not. */
-  async #isOwn(session: SessionState, { branch, repo }: Place, facts: PullRequestFacts): Promise<boolean> {
+  /** Anyone can use a branch name; commits prove ownership. */
+  async #isOwn(session: SessionState, { branch, repo }: BranchRef, facts: PullRequestFacts): Promise<boolean> {
     const known = onRecord(session, repo, facts);
-    if (known !== undefined) return !isTaken(known.lost);
+    if (known !== undefined) return !isTaken(known);
     if (this.#isClaimedElsewhere(session, facts.url) || facts.headBranch !== branch) return false;
     if (facts.state === "open" && facts.headRepo === facts.repo) return true;
     return await this.#parts.workspaces.isOwnCommit(session.workspacePath, facts.headSha, session.base);
@@ -94,12 +94,12 @@ export class TrackerRecord {
   }
 }
 
-export interface Place {
+export interface BranchRef {
   branch: string;
   repo: string;
 }
 
-/** By its address; by its number too where that is the tracker's own row, because a renamed repository has new addresses. */
+/** By address; within the tracker's repository also by number, because a renamed repository has new addresses. */
 function onRecord({ pullRequests = [] }: SessionState, repo: string, facts: PullRequestFacts) {
   const byAddress = pullRequests.find((one) => one.facts.url === facts.url);
   return byAddress ?? pullRequests.find((one) => !isElsewhere(one, repo) && one.facts.number === facts.number);
@@ -110,14 +110,7 @@ export function isElsewhere({ claimed, facts }: SeenPullRequest, repo: string): 
   return claimed && facts.repo.toLowerCase() !== repo.toLowerCase();
 }
 
-/** Written when another session claimed it; what else is lost may come back. */
-export const takenReason = "claimed by ";
-
-export function isTaken(lost: string | null): boolean {
-  return lost?.startsWith(takenReason) ?? false;
-}
-
-/** The adapters translate; this only keeps what could not be shown or compared from going on record. */
+/** Keeps values that cannot be shown or compared from being recorded. */
 function isSane(facts: PullRequestFacts): boolean {
   return (
     Number.isSafeInteger(facts.number) &&
@@ -129,7 +122,7 @@ function isSane(facts: PullRequestFacts): boolean {
   );
 }
 
-/** @param branch the one that the session is on now. */
+/** @param branch the session's current branch. */
 export function questionOf(
   session: SessionState,
   branch: string,
@@ -139,40 +132,40 @@ export function questionOf(
   const open = openOf(session);
   const repo = settings.codeHost?.repo ?? "";
   const numbers = open.filter((one) => !isElsewhere(one, repo)).map(({ facts }) => facts.number);
-  // Whatever comes from a default branch is somebody else's.
+  // Pull requests from the default branch belong to others.
   if (branch === settings.defaultBranch && open.length === 0) return [];
   return [{ key: session.id, branch, numbers, ...(fresh ? { fresh } : {}) }];
 }
 
-/** One question for all of the repository's; what was claimed from elsewhere is rare, and asked for by its address. */
+/** One query for the repository; pull requests claimed from other repositories are rare, and queried by address. */
 export async function askAll(
   tracker: Tracker,
   host: CodeHost,
   members: readonly { session: SessionState }[],
   questions: readonly PullRequestQuestion[],
-): Promise<Map<string, Asked<PullRequestFacts[]>>> {
-  const answers = await host.pullRequests(questions);
+): Promise<Map<string, TrackerResult<PullRequestFacts[]>>> {
+  const results = await host.pullRequests(questions);
   for (const { session } of members) {
-    const answer = answers.get(session.id);
+    const answer = results.get(session.id);
     if (answer?.is !== "known") continue;
     const value = [...answer.value];
     for (const { facts } of openOf(session).filter((one) => isElsewhere(one, tracker.settings.repo))) {
       const one = await host.pullRequest(facts.url);
-      // What was not said is as it was.
+      // Unknown means unchanged.
       if (one.is !== "absent") value.push(one.is === "known" ? one.value : facts);
     }
-    answers.set(session.id, { is: "known", value });
+    results.set(session.id, { is: "known", value });
   }
-  return answers;
+  return results;
 }
 
 /**
- * What a repository is called now, where that is another name than the settings have; it is followed there at the price of a
- * redirect each time, until somebody else takes the old name.
+ * The repository's new name, if it differs from the settings. Redirects keep the old name working until someone else
+ * takes it.
  */
-export function renamedTo(heard: readonly SessionState[], repo: string): string | null {
-  // What is not open is not asked for any more, so that its name may be an old one.
-  const found = heard
+export function renamedTo(polled: readonly SessionState[], repo: string): string | null {
+  // Closed ones are no longer queried, so their name may be outdated.
+  const found = polled
     .flatMap((session) => openOf(session))
     .find(
       ({ claimed, lost, facts }) =>
@@ -181,7 +174,7 @@ export function renamedTo(heard: readonly SessionState[], repo: string): string 
   return found?.facts.repo ?? null;
 }
 
-/** What may still change. */
+/** Pull requests that may still change. */
 function openOf({ pullRequests = [] }: SessionState): SeenPullRequest[] {
-  return pullRequests.filter(({ facts, lost }) => facts.state !== "merged" && !isTaken(lost));
+  return pullRequests.filter((one) => one.facts.state !== "merged" && !isTaken(one));
 }

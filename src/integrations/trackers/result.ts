@@ -1,11 +1,11 @@
 /** From what a request came to, to what the port says. */
 import * as z from "zod/mini";
-import type { Asked, Tracker } from "../../ports/tracker.ts";
+import type { TrackerResult, Tracker } from "../../ports/tracker.ts";
 import { Unanswered } from "./http.ts";
 
 export const absent = { is: "absent" } as const;
 
-export function known<T>(value: T): Asked<T> {
+export function known<T>(value: T): TrackerResult<T> {
   return { is: "known", value };
 }
 
@@ -17,15 +17,15 @@ export function unknown(
 }
 
 /** Only `Unanswered` becomes an answer; anything else is a bug of ours and stays one. */
-export async function asked<T>(work: () => Promise<Asked<T>>): Promise<Asked<T>> {
+export async function resultOf<T>(work: () => Promise<TrackerResult<T>>): Promise<TrackerResult<T>> {
   try {
     return await work();
   } catch (error) {
-    return notSaid(error);
+    return failureOf(error);
   }
 }
 
-export function notSaid(error: unknown): { is: "unknown"; why: string; retryAt: number | null } {
+export function failureOf(error: unknown): { is: "unknown"; why: string; retryAt: number | null } {
   if (error instanceof Unanswered) return unknown(error.message, error.retryAt);
   throw error;
 }

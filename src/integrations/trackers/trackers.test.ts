@@ -43,7 +43,7 @@ test("[TRACK-7] trackers with one host and one token rest together; with another
   expect((await trackers.for({ ...settings, repo: "owner/other" }).issue("1")).is).toBe("unknown");
   expect(model.requests).toBe(before);
   expect(await trackers.for({ ...settings, tokenEnv: "OTHER" }).issue("1")).toMatchObject({
-    why: "No token for GitHub: the variable OTHER is not set where the daemon runs.",
+    why: "No token for GitHub: the daemon's environment variable OTHER is not set.",
   });
 });
 
@@ -120,7 +120,7 @@ test("[LIN-2] a limit is a limit, a lie is unknown, and there is no host", async
   }
   model.acceptedToken = "another";
   const refused = await tracker.issue("INT-1");
-  expect(refused).toMatchObject({ is: "unknown", why: "Linear refuses the token." });
+  expect(refused).toMatchObject({ is: "unknown", why: "Linear rejected the token." });
   expect(JSON.stringify(refused)).not.toContain(secret);
   model.acceptedToken = null;
   advance(600_000);

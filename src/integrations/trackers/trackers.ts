@@ -2,10 +2,11 @@
  * The trackers by their settings. Nothing is loaded or asked before the first question, so a daemon without trackers
  * pays nothing; trackers with the same host and token share their limits, because the host counts them together.
  */
-import { loadOnce } from "../../base/load-once.ts";
+import { lazy } from "../../base/lazy.ts";
 import type { Run } from "../../base/run.ts";
-import type { Asked, CodeHost, Tracker, Trackers, TrackerSettings } from "../../ports/tracker.ts";
+import type { TrackerResult, CodeHost, Tracker, Trackers, TrackerSettings } from "../../ports/tracker.ts";
 import type { Account } from "./account.ts";
+import { trackers as registry } from "./registry.ts";
 import type { Bounds, OpenedTracker } from "./result.ts";
 
 export interface TrackersOptions {
@@ -28,7 +29,7 @@ export function createTrackers(options: TrackersOptions): Trackers {
     const name = JSON.stringify([type, baseUrl, tokenEnv, isBound, tokenRefused]);
     let found = accounts.get(name);
     if (found === undefined) {
-      found = loadOnce(() => openAccount(settings, options));
+      found = lazy(() => openAccount(settings, options));
       accounts.set(name, found);
     }
     return found();
@@ -42,7 +43,7 @@ export function createTrackers(options: TrackersOptions): Trackers {
       if (found === undefined) {
         found = new LazyTracker({ type, repo, baseUrl, tokenEnv }, async () => {
           const shared = await account(settings);
-          const opened = await adapters[settings.type](settings, shared, options.bounds ?? {});
+          const opened = await registry[settings.type].open(settings, shared, options.bounds ?? {});
           if (closed) opened.close();
           return { opened, account: shared };
         });
@@ -58,18 +59,9 @@ export function createTrackers(options: TrackersOptions): Trackers {
 }
 
 async function openAccount(settings: TrackerSettings, options: TrackersOptions): Promise<Account> {
-  const [{ Account }, { findToken }] = await Promise.all([import("./account.ts"), import("./account.ts")]);
+  const { Account, findToken } = await import("./account.ts");
   return new Account(settings, options.now, async () => await findToken(settings, options));
 }
-
-const adapters: Record<
-  TrackerSettings["type"],
-  (settings: TrackerSettings, account: Account, bounds: Bounds) => Promise<OpenedTracker>
-> = {
-  github: async (...given) => (await import("./github/github.ts")).openGithub(...given),
-  gitlab: async (...given) => (await import("./gitlab/gitlab.ts")).openGitlab(...given),
-  linear: async (...given) => (await import("./linear/linear.ts")).openLinear(...given),
-};
 
 interface Ready {
   opened: OpenedTracker;
@@ -86,8 +78,8 @@ class LazyTracker implements Tracker {
 
   constructor(settings: TrackerSettings, open: () => Promise<Ready>) {
     this.settings = settings;
-    this.#open = loadOnce(async () => (this.#ready = await open()));
-    this.host = settings.type === "linear" ? null : this.#host();
+    this.#open = lazy(async () => (this.#ready = await open()));
+    this.host = registry[settings.type].hasCode ? this.#host() : null;
   }
 
   async issue(...given: Parameters<Tracker["issue"]>): ReturnType<Tracker["issue"]> {
@@ -125,12 +117,12 @@ class LazyTracker implements Tracker {
     return (await this.#open()).opened;
   }
 
-  #note<T>(answer: Asked<T>): Asked<T> {
+  #note<T>(answer: TrackerResult<T>): TrackerResult<T> {
     this.#failure = answer.is === "unknown" ? answer.why : null;
     return answer;
   }
 
-  #noteAll<T>(answers: Map<string, Asked<T>>): Map<string, Asked<T>> {
+  #noteAll<T>(answers: Map<string, TrackerResult<T>>): Map<string, TrackerResult<T>> {
     if (answers.size === 0) return answers;
     const failed = [...answers.values()].find((answer) => answer.is === "unknown");
     this.#failure = failed?.is === "unknown" ? failed.why : null;

@@ -6,13 +6,13 @@ import { onTestFinished } from "vitest";
 import { openStore } from "../../store/open.ts";
 import type { ProjectSettings } from "../../ports/projects.ts";
 import type { Store } from "../../ports/store.ts";
-import type { Asked, CodeHost, PullRequestQuestion, Tracker, Trackers } from "../../ports/tracker.ts";
+import type { TrackerResult, CodeHost, PullRequestQuestion, Tracker, Trackers } from "../../ports/tracker.ts";
 import type { Worktrees } from "../../ports/worktree.ts";
 import { asProjectId, asSessionId, type SessionId } from "../../contract/ids.ts";
 import type { IssueFacts, PullRequestFacts } from "../../contract/tracker.ts";
 import { ready } from "../../supervisor/facts.fixture.ts";
 import type { KnownSettings } from "../../supervisor/known-settings.ts";
-import { Tracking, type Heard } from "./tracking.ts";
+import { Tracking, type PollTimes } from "./tracking.ts";
 
 export class ScriptedTracker implements Tracker {
   readonly settings = { type: "github", repo: "owner/app", baseUrl: null, tokenEnv: null } as const;
@@ -20,9 +20,9 @@ export class ScriptedTracker implements Tracker {
   asked: PullRequestQuestion[][] = [];
   issuesAsked: string[][] = [];
   pullRequestsAsked: string[] = [];
-  answer: (question: PullRequestQuestion) => Asked<PullRequestFacts[]> = () => ({ is: "known", value: [] });
-  issueAnswer: (reference: string) => Asked<IssueFacts> = () => ({ is: "absent" });
-  pullRequestAnswer: (reference: string) => Asked<PullRequestFacts> = () => ({ is: "absent" });
+  answer: (question: PullRequestQuestion) => TrackerResult<PullRequestFacts[]> = () => ({ is: "known", value: [] });
+  issueAnswer: (reference: string) => TrackerResult<IssueFacts> = () => ({ is: "absent" });
+  pullRequestAnswer: (reference: string) => TrackerResult<PullRequestFacts> = () => ({ is: "absent" });
   restsUntil: number | null = null;
   /** Held back until this resolves. */
   gate: Promise<void> = Promise.resolve();
@@ -47,11 +47,11 @@ export class ScriptedTracker implements Tracker {
     };
   }
 
-  issue(reference: string): Promise<Asked<IssueFacts>> {
+  issue(reference: string): Promise<TrackerResult<IssueFacts>> {
     return Promise.resolve(this.issueAnswer(reference));
   }
 
-  issues(references: readonly string[]): Promise<Map<string, Asked<IssueFacts>>> {
+  issues(references: readonly string[]): Promise<Map<string, TrackerResult<IssueFacts>>> {
     this.issuesAsked.push([...references]);
     return Promise.resolve(new Map(references.map((one) => [one, this.issueAnswer(one)])));
   }
@@ -66,8 +66,8 @@ export interface TrackingWorld {
   store: Store;
   trackers: Map<string, ScriptedTracker>;
   tracking: Tracking;
-  heard: Heard;
-  told: SessionId[][];
+  polled: PollTimes;
+  polls: SessionId[][];
   log: string[];
   now: { value: number };
   settings: KnownSettings;
@@ -121,8 +121,8 @@ export async function trackingWorld(projects: Record<string, string | null>): Pr
     liveBranch: (path: string) => path.split("/").at(-1) ?? null,
     isOwnCommit: (_path: string, commit: string) => Promise.resolve(commit.startsWith("a")),
   } as unknown as Worktrees;
-  const heard = { pullRequests: new Map<SessionId, number>(), issues: new Map<SessionId, number>() };
-  const told: SessionId[][] = [];
+  const polled = { pullRequests: new Map<SessionId, number>(), issues: new Map<SessionId, number>() };
+  const polls: SessionId[][] = [];
   const say = (message: string): void => void log.push(message);
   const tracking = new Tracking(
     {
@@ -132,10 +132,10 @@ export async function trackingWorld(projects: Record<string, string | null>): Pr
       clock: { now: () => now.value, bootId: () => "boot", uptime: () => now.value },
       log: { debug: say, info: say, warn: say, error: say },
       trackers: factory,
-      heard,
+      polled,
     },
     (ids) => {
-      told.push(ids);
+      polls.push(ids);
       return Promise.resolve();
     },
   );
@@ -148,8 +148,8 @@ export async function trackingWorld(projects: Record<string, string | null>): Pr
     store,
     trackers,
     tracking,
-    heard,
-    told,
+    polled,
+    polls,
     log,
     now,
     settings,

@@ -21,10 +21,10 @@ test("[TRK-1] all sessions of a repository are one question, of two projects too
     (world.trackers.get(repo)?.asked ?? []).map((each) => each.map(({ key }) => key).toSorted());
   expect(keys("owner/app")).toEqual([["again-1", "app-1", "app-2"]]);
   expect(keys("owner/other")).toEqual([["other-1"]]);
-  expect(world.told[0]?.toSorted()).toEqual(["again-1", "app-1", "app-2", "other-1"]);
+  expect(world.polls[0]?.toSorted()).toEqual(["again-1", "app-1", "app-2", "other-1"]);
 });
 
-test("[TRK-3] a tracker that fails, throws or rests changes nothing, and says so; the other one is heard", async () => {
+test("[TRK-3] a tracker that fails, throws or rests changes nothing, and says so; the other one is polled", async () => {
   const world = await trackingWorld({ app: "owner/app", other: "owner/other" });
   await world.session("app-1");
   await world.session("other-1", "other");
@@ -38,7 +38,7 @@ test("[TRK-3] a tracker that fails, throws or rests changes nothing, and says so
   const json = () => world.tracking.report().find(({ project }) => project === "app");
   expect(json()).toMatchObject({ state: "ok", why: null });
 
-  const heardAt = world.heard.pullRequests.get(asSessionId("app-1"));
+  const polledAt = world.polled.pullRequests.get(asSessionId("app-1"));
   world.now.value += 60_000;
   app.answer = () => ({ is: "unknown", why: "GitHub answers with status 502.", retryAt: null });
   await world.tracking.poll();
@@ -53,15 +53,15 @@ test("[TRK-3] a tracker that fails, throws or rests changes nothing, and says so
   expect(json()?.state).toBe("no-token");
   app.answer = () => ({ is: "absent" });
   await world.tracking.poll();
-  expect(json()).toMatchObject({ state: "failing", why: expect.stringContaining("the token may not see it") });
+  expect(json()).toMatchObject({ state: "failing", why: expect.stringContaining("the token cannot access it") });
   const asked = app.asked.length;
   app.restsUntil = world.now.value + 1_000;
   await world.tracking.poll();
   expect(app.asked.length).toBe(asked);
   expect(json()?.state).toBe("resting");
   expect(state()?.seq).toBe(before);
-  expect(world.heard.pullRequests.get(asSessionId("app-1"))).toBe(heardAt);
-  expect(world.heard.pullRequests.get(asSessionId("other-1"))).toBe(world.now.value);
+  expect(world.polled.pullRequests.get(asSessionId("app-1"))).toBe(polledAt);
+  expect(world.polled.pullRequests.get(asSessionId("other-1"))).toBe(world.now.value);
 });
 
 test("[TRK-3] a tracker that lies puts nothing on record that is not the session's", async () => {
@@ -100,7 +100,7 @@ test("[TRK-5] what is asked when it is closed is not written, and nothing is ask
   resolve();
   await round;
   expect(world.store.session(asSessionId("app-1"))?.seq).toBe(before);
-  expect(world.told).toHaveLength(1);
+  expect(world.polls).toHaveLength(1);
 });
 
 test("[TRK-4] a refresh that comes while a round is under way gets a round of its own", async () => {
@@ -222,11 +222,15 @@ test("[TRK-11] a renamed repository is followed, and its new name is said until 
     await world.tracking.poll();
   };
   await show("Owner/app");
-  expect(finding()).toMatchObject([{ level: "ok", message: "github owner/app answers." }]);
+  expect(finding()).toMatchObject([{ level: "ok", message: "github owner/app is reachable." }]);
   await show("owner/new");
   expect(world.store.session(asSessionId("app-1"))?.pullRequests).toHaveLength(1);
   expect(finding()).toMatchObject([
-    { level: "info", message: "github owner/app answers. It is called owner/new now.", fix: expect.any(String) },
+    {
+      level: "info",
+      message: "github owner/app is reachable. The repository was renamed to owner/new.",
+      fix: expect.any(String),
+    },
   ]);
   await show("owner/new", { state: "merged", headSha: "a".repeat(40) });
   expect(finding()).toMatchObject([{ level: "ok" }]);

@@ -6,7 +6,7 @@ import { isDue, isTracked, pollDelay } from "../reactions/polling.ts";
 import { bounded } from "../../base/async.ts";
 import { reach } from "../../base/test-points.ts";
 import type { ProjectSettings, ProjectTracker } from "../../ports/projects.ts";
-import type { Asked, Tracker, Trackers } from "../../ports/tracker.ts";
+import type { TrackerResult, Tracker, Trackers } from "../../ports/tracker.ts";
 import { messageOf } from "../../contract/error.ts";
 import type { ProjectId, SessionId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
@@ -18,21 +18,21 @@ import type { Services } from "../../supervisor/services.ts";
 import { TrackerHealth } from "./health.ts";
 import { askAll, questionOf, renamedTo, TrackerRecord } from "./record.ts";
 
-/** Longer than the adapters' own deadlines for a question in several parts. */
+/** Longer than the adapters' own deadlines for a query in several parts. */
 const askDeadlineMs = 45_000;
 
 export interface TrackingParts extends Pick<Services, "store" | "settings" | "workspaces" | "clock" | "log"> {
   trackers: Trackers;
-  heard: Heard;
+  polled: PollTimes;
 }
 
-/** When what is on record of sessions was last confirmed. */
-export interface Heard {
+/** When the tracker last confirmed what is recorded, by session. */
+export interface PollTimes {
   pullRequests: Map<SessionId, number>;
   issues: Map<SessionId, number>;
 }
 
-/** Sessions of one project with where they are asked about. */
+/** Sessions of one project. */
 interface Group {
   settings: ProjectSettings;
   sessions: SessionState[];
@@ -40,7 +40,7 @@ interface Group {
 
 export class Tracking {
   readonly #parts: TrackingParts;
-  readonly #told: (ids: SessionId[]) => Promise<void>;
+  readonly #onPolled: (ids: SessionId[]) => Promise<void>;
   readonly #health = new Map<Tracker, TrackerHealth>();
   readonly record: TrackerRecord;
   #timer: NodeJS.Timeout | undefined;
@@ -53,23 +53,23 @@ export class Tracking {
       this.schedule();
     },
   });
-  /** The next round is to know it from the host itself, not from what the adapter remembers of it. */
+  /** The next round bypasses the adapter's cache. */
   #fresh = false;
   #polled = false;
   #closed = false;
 
-  /** @param told is given the sessions that were asked about, after each round. */
-  constructor(parts: TrackingParts, told: (ids: SessionId[]) => Promise<void>) {
+  /** @param onPolled receives the sessions of each round. */
+  constructor(parts: TrackingParts, onPolled: (ids: SessionId[]) => Promise<void>) {
     this.#parts = parts;
-    this.#told = told;
+    this.#onPolled = onPolled;
     this.record = new TrackerRecord(parts, () => this.#closed);
   }
 
-  /** Something changed on the board: a session more or less to ask about. */
+  /** Called when something changed on the board: there may be more or fewer sessions to poll. */
   schedule(atOnce = false): void {
     if (this.#closed || (this.#timer !== undefined && !atOnce)) return;
     const delay = atOnce ? 0 : pollDelay(this.#candidates(), this.#parts.clock.now());
-    // What an earlier daemon heard is old: the first question is not put off.
+    // Results of a previous daemon are old: the first poll is not delayed.
     const wait = this.#polled ? delay : 0;
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -88,14 +88,17 @@ export class Tracking {
   }
 
   trackerFor(settings: ProjectTracker): Tracker {
-    const { webhookSecretEnv: _, ...place } = settings;
-    const tracker = this.#parts.trackers.for(place);
+    const { webhookSecretEnv: _, ...rest } = settings;
+    const tracker = this.#parts.trackers.for(rest);
     if (!this.#health.has(tracker)) this.#health.set(tracker, new TrackerHealth());
     return tracker;
   }
 
-  /** One question with a deadline; what goes wrong is an answer too, and is remembered. */
-  async ask<T>(settings: ProjectTracker, question: (tracker: Tracker) => Promise<Asked<T>>): Promise<Asked<T>> {
+  /** One query with a deadline. Failures are results too, and are recorded in the tracker's health. */
+  async ask<T>(
+    settings: ProjectTracker,
+    question: (tracker: Tracker) => Promise<TrackerResult<T>>,
+  ): Promise<TrackerResult<T>> {
     const tracker = this.trackerFor(settings);
     const answer = await this.#bounded(tracker, question(tracker));
     if (answer !== null && answer.is !== "unknown") this.#health.get(tracker)?.ok(this.#parts.clock.now());
@@ -108,7 +111,7 @@ export class Tracking {
     return this.#parts.store.projects().flatMap(({ id }) => {
       const settings = this.#parts.settings.last(id);
       if (settings === null) return [];
-      const trackers = new Set(placesOf(settings).map((place) => this.trackerFor(place)));
+      const trackers = new Set(trackersOf(settings).map((one) => this.trackerFor(one)));
       return [...trackers].flatMap((tracker) => {
         const of = this.#health.get(tracker)?.json(id, tracker, now);
         return of === undefined ? [] : [of.state === "ok" ? { ...of, why: of.why ?? this.#renamed(id, tracker) } : of];
@@ -117,11 +120,11 @@ export class Tracking {
   }
 
   #renamed(project: ProjectId, tracker: Tracker): string | null {
-    const heard = this.#parts.store
+    const polled = this.#parts.store
       .sessions()
-      .filter((session) => session.project === project && this.#parts.heard.pullRequests.has(session.id));
-    const name = tracker.host === null ? null : renamedTo(heard, tracker.settings.repo);
-    return name === null ? null : `It is called ${name} now.`;
+      .filter((session) => session.project === project && this.#parts.polled.pullRequests.has(session.id));
+    const name = tracker.host === null ? null : renamedTo(polled, tracker.settings.repo);
+    return name === null ? null : `The repository was renamed to ${name}.`;
   }
 
   async close(): Promise<void> {
@@ -135,7 +138,7 @@ export class Tracking {
     const known = new Set(
       this.#parts.store
         .projects()
-        .filter(({ id }) => placesOf(this.#parts.settings.last(id)).length > 0)
+        .filter(({ id }) => trackersOf(this.#parts.settings.last(id)).length > 0)
         .map(({ id }) => id),
     );
     return this.#parts.store.sessions().filter((session) => known.has(session.project));
@@ -146,19 +149,19 @@ export class Tracking {
     this.#fresh = false;
     this.#polled = true;
     const groups = await this.#groups(fresh);
-    const asked = await Promise.all([...this.#byHost(groups, fresh), ...this.#byTracker(groups)].map((ask) => ask()));
+    const polled = await Promise.all([...this.#byHost(groups, fresh), ...this.#byTracker(groups)].map((ask) => ask()));
     await reach("tracking.asked");
-    if (!this.#closed) await this.#told([...new Set(asked.flat())]);
+    if (!this.#closed) await this.#onPolled([...new Set(polled.flat())]);
   }
 
-  /** Read anew each round: what a file says now counts, and one bad file keeps no other project from being asked. */
+  /** Settings are read again each round; one bad file does not keep other projects from being polled. */
   async #groups(fresh: boolean): Promise<Group[]> {
-    const { pullRequests, issues } = this.#parts.heard;
+    const { pullRequests, issues } = this.#parts.polled;
     const now = this.#parts.clock.now();
     const groups = new Map<ProjectId, SessionState[]>();
     for (const session of this.#parts.store.sessions()) {
-      const heardAt = pullRequests.get(session.id) ?? issues.get(session.id) ?? null;
-      if (fresh ? isTracked(session) : isDue(session, heardAt, now))
+      const polledAt = pullRequests.get(session.id) ?? issues.get(session.id) ?? null;
+      if (fresh ? isTracked(session) : isDue(session, polledAt, now))
         groups.set(session.project, [...(groups.get(session.project) ?? []), session]);
     }
     const all = await Promise.all(
@@ -182,10 +185,10 @@ export class Tracking {
       );
       if (questions.length === 0) return [];
       const answers = await this.#bounded(tracker, askAll(tracker, host, members, questions));
-      const hidden = `${tracker.settings.repo} is not there, or the token may not see it.`;
+      const hidden = `${tracker.settings.repo} does not exist, or the token cannot access it.`;
       return await this.#take(tracker, members, answers, {
         hidden,
-        heard: this.#parts.heard.pullRequests,
+        polled: this.#parts.polled.pullRequests,
         take: (session, facts) =>
           this.record.pullRequests(session, { branch: this.#branchOf(session), repo: tracker.settings.repo }, facts),
       });
@@ -201,29 +204,29 @@ export class Tracking {
       const references = [...new Set(wanted.map(({ session }) => keyOf(session)))];
       const answers = await this.#bounded(tracker, tracker.issues(references));
       if (answers === null) return [];
-      const bySession = new Map<string, Asked<IssueFacts>>();
+      const bySession = new Map<string, TrackerResult<IssueFacts>>();
       for (const { session } of wanted) {
         const answer = answers.get(keyOf(session));
         if (answer !== undefined) bySession.set(session.id, answer);
       }
       return await this.#take(tracker, wanted, bySession, {
         hidden: null,
-        heard: this.#parts.heard.issues,
+        polled: this.#parts.polled.issues,
         take: (session, facts) => this.record.issue(session, facts),
       });
     });
   }
 
-  /** Two projects of one repository are one question. */
+  /** Projects of the same repository share one query. */
   #gather(
     groups: readonly Group[],
-    placeOf: (settings: ProjectSettings) => ProjectTracker | null,
+    settingsOf: (settings: ProjectSettings) => ProjectTracker | null,
   ): [Tracker, { session: SessionState; settings: ProjectSettings }[]][] {
     const byTracker = new Map<Tracker, { session: SessionState; settings: ProjectSettings }[]>();
     for (const { settings, sessions } of groups) {
-      const place = placeOf(settings);
-      if (place === null || place === undefined) continue;
-      const tracker = this.trackerFor(place);
+      const of = settingsOf(settings);
+      if (of === null || of === undefined) continue;
+      const tracker = this.trackerFor(of);
       const members = sessions.map((session) => ({ session, settings }));
       byTracker.set(tracker, [...(byTracker.get(tracker) ?? []), ...members]);
     }
@@ -233,7 +236,7 @@ export class Tracking {
   #branchOf(session: SessionState): string {
     try {
       const live = this.#parts.workspaces.liveBranch(session.workspacePath);
-      // A detached HEAD has a commit's name, which is no branch.
+      // A detached HEAD is shown as a commit, not as a branch.
       return live === null || /^[0-9a-f]{8}$/.test(live) ? session.branch : live;
     } catch {
       return session.branch;
@@ -243,17 +246,17 @@ export class Tracking {
   async #take<T>(
     tracker: Tracker,
     members: readonly { session: SessionState }[],
-    answers: ReadonlyMap<string, Asked<T>> | null,
+    answers: ReadonlyMap<string, TrackerResult<T>> | null,
     by: {
-      /** What it means when all of it is absent; null where that is an answer. */
+      /** What a missing entry means; null if it is a normal result. */
       hidden: string | null;
-      heard: Map<SessionId, number>;
+      polled: Map<SessionId, number>;
       take: (session: SessionState, value: T) => Promise<void>;
     },
   ): Promise<SessionId[]> {
     const health = this.#health.get(tracker);
     if (answers === null || this.#closed) return [];
-    const heard: SessionId[] = [];
+    const polled: SessionId[] = [];
     let why: string | null = null;
     for (const { session } of members) {
       const answer = answers.get(session.id);
@@ -264,11 +267,11 @@ export class Tracking {
       }
       try {
         if (answer.is === "known") await by.take(session, answer.value);
-        by.heard.set(session.id, this.#parts.clock.now());
-        heard.push(session.id);
+        by.polled.set(session.id, this.#parts.clock.now());
+        polled.push(session.id);
       } catch (error) {
         why ??= messageOf(error);
-        this.#parts.log.warn("what a tracker said could not be recorded", {
+        this.#parts.log.warn("recording a tracker's result failed", {
           session: session.id,
           error: messageOf(error),
         });
@@ -276,7 +279,7 @@ export class Tracking {
     }
     if (why !== null) health?.failed(why);
     else health?.ok(this.#parts.clock.now());
-    return heard;
+    return polled;
   }
 
   #rests(tracker: Tracker): boolean {
@@ -289,26 +292,24 @@ export class Tracking {
     try {
       const answer = await bounded(work, askDeadlineMs);
       if (answer !== "too-late") return answer;
-      health?.failed(`It did not answer within ${askDeadlineMs / 1000} s.`);
+      health?.failed(`No response within ${askDeadlineMs / 1000} s.`);
     } catch (error) {
       health?.failed(messageOf(error));
-      this.#parts.log.warn("a tracker's answer could not be understood", { error: messageOf(error) });
+      this.#parts.log.warn("polling a tracker failed", { error: messageOf(error) });
     }
     return null;
   }
 
   #why(tracker: Tracker): string {
-    return this.#health.get(tracker)?.json("", tracker, this.#parts.clock.now()).why ?? "It did not answer.";
+    return this.#health.get(tracker)?.json("", tracker, this.#parts.clock.now()).why ?? "No response.";
   }
 }
 
-/** Issues and pull requests; mostly the same place. */
-export function placesOf(settings: ProjectSettings | null): ProjectTracker[] {
-  // Settings that an earlier version kept have no code host.
+/** Where issues and pull requests are; mostly the same tracker. */
+export function trackersOf(settings: ProjectSettings | null): ProjectTracker[] {
+  // Settings saved by an earlier version have no code host.
   const { tracker = null, codeHost = null } = (settings ?? {}) as Partial<ProjectSettings>;
-  return [
-    ...new Map([tracker, codeHost].filter((place) => place !== null).map((place) => [keyOf(place), place])).values(),
-  ];
+  return [...new Map([tracker, codeHost].flatMap((one) => (one === null ? [] : [[keyOf(one), one]]))).values()];
 }
 
 function keyOf({ type, repo, baseUrl }: ProjectTracker): string {

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { TrackerSettings } from "../../ports/tracker.ts";
-import { openWebhook } from "./webhook.ts";
+import { openWebhook } from "./registry.ts";
 
 const secret = "hook-secret";
 const github: TrackerSettings = { type: "github", repo: "owner/app", baseUrl: null, tokenEnv: null };

@@ -8,7 +8,14 @@
  */
 import type { StoredEvent } from "../../contract/event.ts";
 import { fold } from "./reducer.ts";
-import type { Transcript, TranscriptItem, TranscriptPage } from "../../contract/transcript.ts";
+import type {
+  PermissionItem,
+  ToolItem,
+  Transcript,
+  TranscriptHead,
+  TranscriptItem,
+  TranscriptPage,
+} from "../../contract/transcript.ts";
 import { FoldState, referred, type SavedTranscript } from "./state.ts";
 
 /** An event as the API gives it, or as the store does. */
@@ -74,6 +81,22 @@ export class TranscriptBuilder {
 
   item(seq: number): TranscriptItem | undefined {
     return this.#state.items.get(seq);
+  }
+
+  get head(): TranscriptHead {
+    return this.#state.head;
+  }
+
+  /** The tool call that an item at `seq` refers to: agents may reuse an id in a later turn. */
+  tool(toolCallId: string, seq: number): ToolItem | undefined {
+    const items = [...this.#state.items.values()].filter((item) => item.item === "tool");
+    return items.findLast((item) => item.toolCallId === toolCallId && item.seq < seq);
+  }
+
+  /** Unanswered permission requests, oldest first. */
+  openPermissions(): PermissionItem[] {
+    const items = [...this.#state.permissions.values()].map((seq) => this.#state.find(seq));
+    return items.filter((item) => item?.item === "permission");
   }
 
   saved(): SavedTranscript {

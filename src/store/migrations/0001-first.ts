@@ -1,7 +1,7 @@
 /**
- * Events are numbered twice: `cursor` orders all of them and is never given again (hence AUTOINCREMENT), `seq` counts one
- * session's own. `sessions.state` is the fold of a session's events, null once a deleted session is purged.
- * Events have no foreign key: its look-up costs a quarter of the insert rate, and verify() finds orphans.
+ * Events are numbered twice: `cursor` orders all of them and is never reused (hence AUTOINCREMENT), `seq` counts one
+ * session's own. `sessions.state` is the result of reducing a session's events, null once a deleted session is purged.
+ * Events have no foreign key: the lookup takes a quarter of the insert rate, and verify() finds orphans.
  */
 export const first = `
   CREATE TABLE sessions (

@@ -1,6 +1,6 @@
 /**
- * A chat launch's place in its two files, and the lines it was sent. Places change with every read of an agent's output,
- * in the same transaction as the events; an outbox row may hold 32 MiB, hence the row id.
+ * A chat launch's offsets in its two files, and the lines it was sent. Offsets change with every read of an agent's
+ * output, in the same transaction as the events; an outbox row may have 32 MiB, hence the row id.
  */
 export const chatLaunches = `
   CREATE TABLE launches (

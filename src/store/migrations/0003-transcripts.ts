@@ -1,6 +1,6 @@
 /**
- * Ready transcripts: what events fold into, as far as was folded. A cache, thrown away when anything about it is not as
- * expected. And the bytes of prompts' attachments, which events only name. Both may be large, hence the row ids.
+ * Saved transcripts: the reduced events, as far as they were reduced. A cache, discarded if anything about it is
+ * unexpected. And the bytes of prompts' attachments, which events only name. Both may be large, hence the row ids.
  */
 export const transcripts = `
   CREATE TABLE transcripts (

@@ -3,7 +3,7 @@ import { Command } from "cmdk";
 import { useState, type ReactNode } from "react";
 import { useLocation } from "wouter";
 import type { SessionJson } from "../../contract/wire.ts";
-import { verbs, verbsFor, type VerbName } from "../session/verb-list.ts";
+import { type VerbName, verbs, verbsFor } from "../../model/verbs.ts";
 import { startVerb } from "../shared/verbs/verbs.tsx";
 import { live, useMay } from "../shared/data/live.ts";
 import { preferences } from "../shared/data/preferences.ts";
@@ -15,6 +15,13 @@ import { openOverlay, shortcuts } from "./shortcuts.ts";
 
 /** `which`: a verb was picked, the session comes next. */
 type Step = { at: "all" } | { at: "which"; verb: VerbName };
+
+const pages = [
+  { name: "New session", path: "/new", keywords: [] },
+  { name: "Board", path: "/", keywords: [] },
+  { name: "Settings", path: "/settings", keywords: ["agents", "projects", "notifications", "doctor"] },
+  { name: "Trash", path: "/trash", keywords: [] },
+];
 
 export default function Palette({ onClose }: { onClose: () => void }) {
   const [path, navigate] = useLocation();
@@ -54,7 +61,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           {step.at === "which" ? (
             <Group heading="Sessions">
               {sessions
-                .filter((session) => verbs[step.verb].applies(session))
+                .filter((session) => verbs[step.verb].offered(session))
                 .map((session) => (
                   <SessionItem key={session.id} session={session} onSelect={() => start(step.verb, session)} />
                 ))}
@@ -76,19 +83,12 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                 ))}
               </Group>
               <Group heading="Pages">
-                <Item value="New session" onSelect={() => go("/new")}>
-                  New session
-                </Item>
-                <Item value="Board" onSelect={() => go("/")}>
-                  Board
-                </Item>
-                <Item value="Settings agents projects notifications doctor" onSelect={() => go("/settings")}>
-                  Settings
-                </Item>
-                <Item value="Trash" onSelect={() => go("/trash")}>
-                  Trash
-                </Item>
-                <Item value="Keyboard help" onSelect={() => openOverlay("help")}>
+                {pages.map(({ name, path: to, keywords }) => (
+                  <Item key={to} value={name} keywords={keywords} onSelect={() => go(to)}>
+                    {name}
+                  </Item>
+                ))}
+                <Item value="Keyboard shortcuts help" onSelect={() => openOverlay("help")}>
                   Keyboard shortcuts
                 </Item>
               </Group>

@@ -1,7 +1,7 @@
 /** The sessions of all projects by what they need from the user, as columns of cards or as a dense list. */
 import { Link } from "wouter";
 import { useLive, live, onChanges } from "../shared/data/live.ts";
-import { needs } from "../state/need.ts";
+import { columns as allColumns } from "../../model/board.ts";
 import { usePreference } from "../shared/data/preferences.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";
@@ -24,7 +24,7 @@ export function Board() {
   const columns = useColumns({ project, query, sort });
   if (!loaded && none) return <Spinner label="Waiting for the daemon" />;
   if (none) return <NoSessions />;
-  const shown = needs.filter((need) => need !== "ended" || showEnded || query !== "");
+  const shown = allColumns.filter((need) => need !== "ended" || showEnded || query !== "");
   const found = shown.reduce((sum, need) => sum + columns[need].length, 0);
   return (
     <>

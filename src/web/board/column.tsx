@@ -1,6 +1,6 @@
 /** The sessions of one board column, as cards or as a part of the list. */
 import { memo, useState } from "react";
-import { needTitles, type Need } from "../state/need.ts";
+import { type Column as BoardColumn, columnTitles } from "../../model/board.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { clsx } from "clsx";
 import { SessionCard } from "./session-card.tsx";
@@ -10,13 +10,13 @@ import { SessionRow } from "./session-row.tsx";
 const shownFirst = 60;
 
 export interface ColumnProps {
-  need: Need;
+  need: BoardColumn;
   ids: readonly string[];
   as: "columns" | "list";
   withProject: boolean;
 }
 
-const empty: Record<Need, string> = {
+const empty: Record<BoardColumn, string> = {
   you: "Nothing needs you.",
   working: "No working agents.",
   review: "No pull requests to review.",
@@ -45,7 +45,7 @@ export const Column = memo(function Column({ need, ids, as, withProject }: Colum
         className="sticky top-0 z-10 flex items-center gap-2 bg-page py-2 text-xs font-semibold text-dim"
       >
         {need === "you" && ids.length > 0 && <span aria-hidden className="size-2 rounded-full bg-alert" />}
-        {needTitles[need]}
+        {columnTitles[need]}
         <span className="font-normal tabular-nums">{ids.length}</span>
       </h2>
       {ids.length === 0 ? (

@@ -56,7 +56,7 @@ export function Permission({ session }: { session: SessionJson }) {
           />
         ))}
       </div>
-      {!may && <p className="text-xs text-alert">This device can only watch.</p>}
+      {!may && <p className="text-xs text-alert">This device may only watch.</p>}
       {others.length > 0 && (
         <p className="text-xs text-alert">
           {others.length === 1 ? "1 more request" : `${others.length} more requests`}

@@ -82,7 +82,7 @@ export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
           {fault ??
             (may
               ? "The session was killed. Restore it to send comments."
-              : "This device can only watch, not send comments.")}
+              : "This device may only watch, not send comments.")}
         </p>
       )}
       <div className="flex items-center gap-2 p-2">

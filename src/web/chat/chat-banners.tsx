@@ -6,7 +6,7 @@ import { Button } from "../shared/ui/button.tsx";
 import type { TranscriptFeed } from "./transcript-feed.ts";
 import type { TranscriptItem } from "../../contract/transcript.ts";
 import { safeText } from "./inert.ts";
-import { turnEndWords } from "./words.ts";
+import { turnEndText } from "../../model/transcript/item-text.ts";
 
 /** Most gaps close sooner and are not worth showing. */
 const quietMs = 800;
@@ -76,7 +76,7 @@ function newsSince(seq: number | null, items: readonly TranscriptItem[]): string
 
 function newsOf(item: TranscriptItem): string | null {
   if (item.item === "permission") return item.open ? `The agent asks for permission: ${safeText(item.title)}` : null;
-  if (item.item === "turn-end") return turnEndWords(item) ?? "The agent finished its turn.";
+  if (item.item === "turn-end") return turnEndText(item) ?? "The agent finished its turn.";
   return item.item === "reset" ? "The conversation's context was reset." : null;
 }
 

@@ -8,7 +8,7 @@ import { PromptRow } from "./items/prompt-row.tsx";
 import { asPrompt, type UnsentPrompt } from "./unsent-prompts.ts";
 import { ForceEnd } from "./turn-control.tsx";
 import { LoaderCircle } from "lucide-react";
-import { durationWords } from "./words.ts";
+import { formatDuration } from "../../model/duration.ts";
 
 export interface ChatFooterProps {
   starting: boolean;
@@ -87,7 +87,9 @@ function WorkingLine({ turn, asked }: { turn: TranscriptTurn; asked: boolean }) 
       <span>
         {turn.cancelling ? "Cancelling; waiting for the agent" : asked ? "Waiting for your answer" : "Working"}
       </span>
-      <span className="text-dim tabular-nums">{durationWords(Math.max(0, now - turn.startedAt))}</span>
+      <span className="text-dim tabular-nums">
+        {formatDuration(Math.max(1, Math.round((now - turn.startedAt) / 1_000)) * 1_000)}
+      </span>
     </p>
   );
 }

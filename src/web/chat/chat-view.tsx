@@ -3,11 +3,11 @@ import { useEffect, useEffectEvent, useMemo, useRef, useState, type ReactNode } 
 import { Download, Search } from "lucide-react";
 import type { SessionJson } from "../../contract/wire.ts";
 import type { TranscriptHead } from "../../contract/transcript.ts";
-import { call, sentenceOf } from "../shared/data/api.ts";
+import { call } from "../shared/data/api.ts";
 import { live, useLive, useMay } from "../shared/data/live.ts";
 import { IconButton } from "../shared/ui/button.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";
-import { showToast } from "../shared/ui/toast.tsx";
+import { useAction } from "../shared/ui/toast.tsx";
 import { Announcer, CatchingUp, TranscriptError } from "./chat-banners.tsx";
 import { ChatContext, type Disclosures } from "./chat-context.ts";
 import { ChatFooter } from "./chat-footer.tsx";
@@ -161,18 +161,12 @@ interface ToolbarProps {
 }
 
 function Toolbar({ session, feed, plan, children }: ToolbarProps) {
-  const download = async (): Promise<void> => {
-    try {
-      await exportTranscript(session, feed);
-    } catch (error) {
-      showToast(sentenceOf(error), "fault");
-    }
-  };
+  const { run } = useAction();
   return (
     <div className="flex items-start gap-1 border-b border-line bg-panel px-3 py-0.5 sm:px-4">
       {plan !== null && plan.length > 0 ? <PlanStrip plan={plan} /> : <span className="flex-1" />}
       {children}
-      <IconButton label="Export as Markdown" onClick={() => void download()}>
+      <IconButton label="Export as Markdown" onClick={() => void run(() => exportTranscript(session, feed))}>
         <Download size={16} aria-hidden />
       </IconButton>
     </div>

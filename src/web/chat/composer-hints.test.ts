@@ -13,7 +13,7 @@ test("[WEB-62] a read-only daemon and a killed session close the composer, a sto
 });
 
 test("[DEVICE-9] a device that may only watch says so in the composer", () => {
-  expect(closedReason(intent("running"), false, false)).toMatch(/can only watch/);
+  expect(closedReason(intent("running"), false, false)).toMatch(/may only watch/);
 });
 
 test("[WEB-52] a prompt that goes out at once is shown in its place; one that waits stands in the queue", () => {

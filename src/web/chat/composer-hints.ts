@@ -9,7 +9,7 @@ export function closedReason(
   mayAnswer: boolean,
 ): string | null {
   if (readOnly) return "This daemon is read-only: you cannot send or answer here.";
-  if (!mayAnswer) return "This device can only watch: you cannot send or answer here.";
+  if (!mayAnswer) return "This device may only watch: you cannot send or answer here.";
   if (intent.want === "killed") return "This session was killed. Restore it to continue.";
   return intent.want === "deleted" ? "This session was deleted." : null;
 }

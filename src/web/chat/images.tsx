@@ -1,5 +1,5 @@
 /** Images to attach to a prompt. */
-import { sizeWords } from "./words.ts";
+import { formatSize } from "../../model/text.ts";
 import { X } from "lucide-react";
 import { IconButton } from "../shared/ui/button.tsx";
 
@@ -24,7 +24,7 @@ export const maxImages = 10;
 export function imageError(file: Pick<File, "name" | "type" | "size">, already: number): string | null {
   if (!types.includes(file.type as ImageType)) return `${file.name} is not a supported image (PNG, JPEG, GIF, WebP).`;
   if (file.size > maxImageBytes) {
-    return `${file.name} is too large (${sizeWords(file.size)}). The limit is ${sizeWords(maxImageBytes)}.`;
+    return `${file.name} is too large (${formatSize(file.size)}). The limit is ${formatSize(maxImageBytes)}.`;
   }
   return already >= maxImages ? `A prompt can have at most ${maxImages} images.` : null;
 }
@@ -48,7 +48,7 @@ export function ImageStrip({ images, onRemove }: { images: readonly NewImage[]; 
           <span className="max-w-32 truncate text-xs" title={name}>
             {name}
           </span>
-          <span className="text-xs whitespace-nowrap text-dim">{sizeWords(size)}</span>
+          <span className="text-xs whitespace-nowrap text-dim">{formatSize(size)}</span>
           <IconButton label={`Remove ${name}`} onClick={() => onRemove(id)}>
             <X size={14} aria-hidden />
           </IconButton>

@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { plainOutput, safeAddress, safeText } from "./inert.ts";
+import { describe, expect, test } from "vitest";
+import { isPlain, plainOutput, safeAddress, safeText } from "./inert.ts";
 
 test("[WEB-40] output of programs is shown without escape sequences, clipboard writes or overwritten parts", () => {
   expect(plainOutput("\u001b[31mred\u001b[0m \u001b]52;c;aGk=\u0007after\u001b]0;title\u001b\\!")).toBe("red after!");
@@ -27,4 +27,29 @@ test.each([
   ["#top", null],
 ])("[WEB-40] a link to %s leads to %s", (url, leads) => {
   expect(safeAddress(url)).toBe(leads);
+});
+
+describe("[WEB-46] a line that markdown would show as it stands need not be read as markdown", () => {
+  test.each(["tick 1/600\n", "That was thing 3.", "Ünder (way), isn't it?"])("%j", (text) => {
+    expect(isPlain(text)).toBe(true);
+  });
+  test.each([
+    "**bold**",
+    "`code`",
+    "# title",
+    "- item",
+    "1. first",
+    "2) second",
+    "    indented",
+    "see www.example.org",
+    "see https://example.org",
+    "a@example.org",
+    "&lt;",
+    "one\ntwo",
+    "\u202etxt.exe",
+    "a_b_",
+    "",
+  ])("not %j", (text) => {
+    expect(isPlain(text)).toBe(false);
+  });
 });

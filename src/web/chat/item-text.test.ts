@@ -53,14 +53,12 @@ test("[WEB-46] a tool call's parts are found in whatever an agent sends", () => 
 
 test("[WEB-59] the export has prompts, thoughts, answers, tools, questions and ends, each as markdown", () => {
   const text = markdownOf("A title", items);
-  expect(text).toContain(
-    "# A title\n\n## Prompt (1970-01-01T00:00:00.000Z, by a person)\n\ndo it\n\n> hm\n> so\n\nFirst",
-  );
+  expect(text).toContain("# A title\n\n## Prompt (1970-01-01T00:00:00.000Z, by you)\n\ndo it\n\n> hm\n> so\n\nFirst");
   expect(text).toContain(
     "**Tool:** Run it (exit 2)\n\n```sh\nls -l\n```\n\n- /w/a.ts:3\n\n```\noutput\n```\n\n```diff\na.ts\n-x\n+y\n```",
   );
-  expect(text).toContain("**Asked:** May I? (Yes by ma-2)");
-  expect(text).toContain("*The answer was cut: the model's limit of tokens was reached.*");
+  expect(text).toContain("**Asked:** May I? (Yes by session ma-2)");
+  expect(text).toContain("*The answer was cut at the model's token limit.*");
 });
 
 test("[WEB-58] matches are counted in every item, whatever the case, and again only where something changed", () => {

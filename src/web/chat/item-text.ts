@@ -3,7 +3,8 @@ import type { TranscriptItem } from "../../contract/transcript.ts";
 import { plainOutput, safeText } from "./inert.ts";
 import { diffLines, hunksOf } from "./line-diff.ts";
 import { partsOf } from "./tool-parts.ts";
-import { byWords, damageWords, endedWords, launchWords, turnEndWords } from "./words.ts";
+import { actorLabel, endText } from "../../model/event-text.ts";
+import { damageText, launchText, turnEndText } from "../../model/transcript/item-text.ts";
 
 const texts = new WeakMap<TranscriptItem, string>();
 
@@ -32,15 +33,15 @@ function wordsOf(item: TranscriptItem): string {
     case "permission":
       return [item.title, ...item.options.map(({ name }) => name)].join("\n");
     case "turn-end":
-      return turnEndWords(item) ?? "";
+      return turnEndText(item) ?? "";
     case "reset":
       return `Conversation context reset: ${item.reason}`;
     case "launch":
-      return [launchWords(item), ...item.lastLines].join("\n");
+      return [launchText(item), ...item.lastLines].join("\n");
     case "ended":
-      return [endedWords(item), ...item.lastLines].join("\n");
+      return [endText(item.how, item.exit), ...item.lastLines].join("\n");
     case "damaged":
-      return damageWords(item);
+      return damageText(item);
     case "auth":
       return item.message;
     case "mode":
@@ -66,7 +67,9 @@ function markdownOfItem(item: TranscriptItem): string | null {
   switch (item.item) {
     case "prompt": {
       const files = item.attachments.map(({ name }) => `*Attached: ${name}*`);
-      return [`## Prompt (${new Date(item.at).toISOString()}, ${byWords(item.by)})`, item.text, ...files].join("\n\n");
+      return [`## Prompt (${new Date(item.at).toISOString()}, by ${actorLabel(item.by)})`, item.text, ...files].join(
+        "\n\n",
+      );
     }
     case "text":
       return item.text.trim() === "" ? null : item.text.trim();
@@ -90,7 +93,9 @@ function markdownOfItem(item: TranscriptItem): string | null {
     case "permission": {
       const chosen = item.options.find(({ optionId }) => optionId === item.answer?.optionId)?.name;
       const by =
-        item.answer?.rule === undefined ? byWords(item.answer?.by ?? "") : `by rule ${item.answer.rule.number}`;
+        item.answer?.rule === undefined
+          ? `by ${actorLabel(item.answer?.by ?? "")}`
+          : `by rule ${item.answer.rule.number}`;
       const answer = item.answer === null ? "not answered" : `${chosen ?? item.answer.outcome} ${by}`;
       return `**Asked:** ${item.title} (${answer})`;
     }

@@ -1,12 +1,12 @@
 /** The agent's settings: mode, model and its own options, which agents report in three ways; and the context in use. */
 import { useMemo, useState } from "react";
 import type { TranscriptHead } from "../../contract/transcript.ts";
-import { call, sentenceOf } from "../shared/data/api.ts";
+import { call } from "../shared/data/api.ts";
 import { useMay } from "../shared/data/live.ts";
-import { showToast } from "../shared/ui/toast.tsx";
+import { useAction } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { safeText } from "./inert.ts";
-import { countWords } from "./words.ts";
+import { formatCount } from "../../model/text.ts";
 import type { ConfigureRequest } from "../../contract/command.ts";
 import { numberIn, shape, textIn } from "./tool-parts.ts";
 
@@ -28,15 +28,11 @@ function PickOne({ picker }: { picker: Picker }) {
   const { session, closed } = useChat();
   const [picked, setPicked] = useState<string | null>(null);
   const may = useMay("all");
+  const { run } = useAction();
   const pick = async (value: string): Promise<void> => {
     setPicked(value);
-    try {
-      await call("configure", { params: { id: session }, body: picker.request(value) });
-    } catch (error) {
-      showToast(sentenceOf(error), "fault");
-    } finally {
-      setPicked(null);
-    }
+    await run(() => call("configure", { params: { id: session }, body: picker.request(value) }));
+    setPicked(null);
   };
   const current = picked ?? picker.current;
   const isListed = picker.choices.some(({ value }) => value === current);
@@ -66,7 +62,7 @@ function Usage({ usage }: { usage: TranscriptHead["usage"] }) {
   if (known === null) return null;
   const { used, size } = known;
   if (size === null || size <= 0)
-    return <span className="text-xs text-dim tabular-nums">{countWords(used)} tokens</span>;
+    return <span className="text-xs text-dim tabular-nums">{formatCount(used)} tokens</span>;
   const part = Math.min(100, Math.round((100 * used) / size));
   return (
     <span
@@ -83,7 +79,7 @@ function Usage({ usage }: { usage: TranscriptHead["usage"] }) {
       >
         <span className={`block h-full ${part > 80 ? "bg-alert" : "bg-accent"}`} style={{ width: `${part}%` }} />
       </span>
-      {countWords(used)} / {countWords(size)}
+      {formatCount(used)} / {formatCount(size)}
     </span>
   );
 }

@@ -3,10 +3,10 @@ import { memo, useState } from "react";
 import { ArrowDown, ArrowUp, Paperclip, Pencil, Trash2 } from "lucide-react";
 import type { PromptEditRequest } from "../../contract/command.ts";
 import type { PromptItem } from "../../contract/transcript.ts";
-import { call, sentenceOf } from "../shared/data/api.ts";
+import { call } from "../shared/data/api.ts";
 import { Button, IconButton } from "../shared/ui/button.tsx";
 import { inputStyles } from "../shared/ui/field.tsx";
-import { showToast } from "../shared/ui/toast.tsx";
+import { useAction } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { safeText } from "./inert.ts";
 import { shorten } from "../../model/text.ts";
@@ -14,15 +14,9 @@ import { shorten } from "../../model/text.ts";
 export const QueueList = memo(function QueueList({ queue, why }: { queue: readonly PromptItem[]; why: string }) {
   const { session, closed } = useChat();
   const [editing, setEditing] = useState<string | null>(null);
-  const edit = async (promptId: string, body: PromptEditRequest): Promise<boolean> => {
-    try {
-      await call("promptEdit", { params: { id: session, prompt: promptId }, body });
-      return true;
-    } catch (error) {
-      showToast(sentenceOf(error), "fault");
-      return false;
-    }
-  };
+  const { run } = useAction();
+  const edit = (promptId: string, body: PromptEditRequest): Promise<boolean> =>
+    run(() => call("promptEdit", { params: { id: session, prompt: promptId }, body }));
   if (queue.length === 0) return null;
   return (
     <section aria-label="Queued prompts" className="mb-2 rounded-lg border border-line bg-panel">
@@ -107,7 +101,7 @@ function EditPrompt({
       }}
     >
       <textarea
-        // The person pressed Edit for this.
+        // The user pressed Edit for this.
         // oxlint-disable-next-line jsx-a11y/no-autofocus -- as above
         autoFocus
         aria-label="Queued prompt"

@@ -1,32 +1,21 @@
 /** After a context reset: offers a recap for the composer. Never sent automatically. */
-import { useState } from "react";
 import { RotateCcw } from "lucide-react";
-import { call, sentenceOf } from "../shared/data/api.ts";
+import { call } from "../shared/data/api.ts";
 import { Button } from "../shared/ui/button.tsx";
-import { showToast } from "../shared/ui/toast.tsx";
+import { useAction } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { addToDraft } from "./draft.ts";
 
 export function RecapBanner({ resetSeq, onFilled }: { resetSeq: number; onFilled: () => void }) {
   const { session, closed } = useChat();
-  const [busy, setBusy] = useState(false);
-  const run = async (act: () => Promise<void>): Promise<void> => {
-    setBusy(true);
-    try {
-      await act();
-    } catch (error) {
-      showToast(sentenceOf(error), "fault");
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { busy, run } = useAction();
   const fill = () =>
     run(async () => {
       const { markdown } = await call("primer", { params: { id: session }, query: { before_seq: resetSeq } });
       addToDraft(session, markdown);
       onFilled();
     });
-  const dismiss = () => run(async () => void (await call("primerDismiss", { params: { id: session }, body: {} })));
+  const dismiss = () => run(() => call("primerDismiss", { params: { id: session }, body: {} }));
   return (
     <section
       aria-label="Resume with prior context"

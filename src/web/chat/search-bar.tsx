@@ -1,4 +1,4 @@
-/** Search over the whole transcript, in place of the browser's, which sees only the rows that are drawn. */
+/** Searches the complete transcript; the browser's own search sees only the rendered rows. */
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
 import { IconButton } from "../shared/ui/button.tsx";
@@ -7,9 +7,9 @@ import { addMarkStyles, rangesIn, TranscriptSearch, type Found } from "./search.
 import type { FeedState, TranscriptFeed } from "./transcript-feed.ts";
 import type { ListHandle } from "./transcript-list.tsx";
 
-/** Typing goes on for less than this. */
+/** Longer than the pause between keystrokes. */
 const typingMs = 150;
-/** How long rows may take until they stand still after a jump. */
+/** How long rows may take to be measured after a jump. */
 const settleMs = 400;
 
 export interface SearchBarProps {
@@ -41,23 +41,23 @@ export function SearchBar({ feed, state, list, onReveal, onClose }: SearchBarPro
     show(found[(at + by + found.length) % found.length]);
   };
 
-  // What is searched for is most likely near the end, where the person was.
-  const begin = useEffectEvent((wanted: string) => {
-    setQuery(wanted);
-    show(new TranscriptSearch(wanted).find(feed.state().items).at(-1));
+  // Starts with the last match: most searches are for something recent.
+  const startSearch = useEffectEvent((text: string) => {
+    setQuery(text);
+    show(new TranscriptSearch(text).find(feed.state().items).at(-1));
   });
   const foundLate = useEffectEvent(() => {
     if (current === null) show(search.find(feed.state().items).at(-1));
   });
   useEffect(() => {
-    const timer = setTimeout(() => begin(typed.trim()), typingMs);
+    const timer = setTimeout(() => startSearch(typed.trim()), typingMs);
     return () => clearTimeout(timer);
   }, [typed]);
   useEffect(() => {
-    let wanted = true;
-    if (query !== "") void feed.loadAll(() => wanted).then(() => wanted && foundLate());
+    let mounted = true;
+    if (query !== "") void feed.loadAll(() => mounted).then(() => mounted && foundLate());
     return () => {
-      wanted = false;
+      mounted = false;
     };
   }, [query, feed]);
 

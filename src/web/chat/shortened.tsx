@@ -1,7 +1,7 @@
 /** Text of any length: a part is rendered, more on request. Rendering 10 MB at once would freeze the page. */
 import { useState, type ReactNode } from "react";
 import { Button } from "../shared/ui/button.tsx";
-import { sizeWords } from "./words.ts";
+import { formatSize } from "../../model/text.ts";
 
 export interface ShortenedProps {
   text: string;
@@ -19,7 +19,7 @@ export function Shortened({ text, step, fromEnd = false, children }: ShortenedPr
   const hidden = text.length - most;
   const more = (
     <Button size="small" variant="quiet" onClick={() => setSteps(steps * 4)}>
-      Show more ({sizeWords(hidden)} {fromEnd ? "before this" : "left"})
+      Show more ({formatSize(hidden)} {fromEnd ? "before this" : "left"})
     </Button>
   );
   if (!fromEnd) {

@@ -2,24 +2,23 @@
 import { useState } from "react";
 import { Square } from "lucide-react";
 import type { TranscriptTurn } from "../../contract/transcript.ts";
-import { call, sentenceOf } from "../shared/data/api.ts";
+import { call } from "../shared/data/api.ts";
 import { useMay } from "../shared/data/live.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { Dialog } from "../shared/ui/dialog.tsx";
-import { showToast } from "../shared/ui/toast.tsx";
+import { showToast, useAction } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 
 export function TurnControl({ turn }: { turn: TranscriptTurn }) {
   const { session, closed } = useChat();
   const [asking, setAsking] = useState(false);
+  const { run } = useAction();
   const cancel = async (): Promise<void> => {
     if (turn.cancelling) return setAsking(true);
-    try {
+    await run(async () => {
       const { cancelled, reason } = await call("cancel", { params: { id: session }, body: { wait: false } });
       if (!cancelled && reason !== null) showToast(reason);
-    } catch (error) {
-      showToast(sentenceOf(error), "fault");
-    }
+    });
   };
   return (
     <>
@@ -42,13 +41,10 @@ export function TurnControl({ turn }: { turn: TranscriptTurn }) {
 export function ForceEnd({ open, onClose }: { open: boolean; onClose: () => void }) {
   const { session } = useChat();
   const may = useMay("all");
+  const { run } = useAction();
   const end = async (): Promise<void> => {
     onClose();
-    try {
-      await call("endTurn", { params: { id: session }, body: {} });
-    } catch (error) {
-      showToast(sentenceOf(error), "fault");
-    }
+    await run(() => call("endTurn", { params: { id: session }, body: {} }));
   };
   return (
     <Dialog

@@ -1,5 +1,5 @@
 /** The form for a new session. Problems are shown before it is submitted; a failure keeps the inputs. */
-import { useEffect, useState } from "react";
+import { useEffect, useState, type ChangeEvent } from "react";
 import { Link } from "wouter";
 import type { SettingsJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
@@ -62,6 +62,11 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
   const [preflight, checkAgain] = usePreflight(request);
   useEffect(() => storeDraft(draft), [draft]);
   const change = (part: Partial<Draft>): void => setDraft((before) => ({ ...before, ...part }));
+
+  const text = (name: "issue" | "name" | "branch" | "base") => ({
+    value: draft[name],
+    onChange: (event: ChangeEvent<HTMLInputElement>) => change({ [name]: event.target.value }),
+  });
 
   if (created !== null) return <SpawnProgress id={created} onBack={() => setCreated(null)} />;
 
@@ -131,25 +136,10 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
               : `In ${project.tracker.repo}.`
           }
         >
-          {(ids) => (
-            <TextInput
-              {...ids}
-              placeholder="none"
-              value={draft.issue}
-              onChange={(event) => change({ issue: event.target.value })}
-            />
-          )}
+          {(ids) => <TextInput {...ids} placeholder="none" {...text("issue")} />}
         </Field>
         <Field label="Title">
-          {(ids) => (
-            <TextInput
-              {...ids}
-              placeholder="from the prompt or issue"
-              maxLength={200}
-              value={draft.name}
-              onChange={(event) => change({ name: event.target.value })}
-            />
-          )}
+          {(ids) => <TextInput {...ids} placeholder="from the prompt or issue" maxLength={200} {...text("name")} />}
         </Field>
         <Field
           label="Agent"
@@ -185,13 +175,7 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
         </Field>
         <Field label="Branch">
           {(ids) => (
-            <TextInput
-              {...ids}
-              className="font-mono"
-              placeholder={known?.branch ?? "new branch"}
-              value={draft.branch}
-              onChange={(event) => change({ branch: event.target.value })}
-            />
+            <TextInput {...ids} className="font-mono" placeholder={known?.branch ?? "new branch"} {...text("branch")} />
           )}
         </Field>
         <Field label="Base">
@@ -200,8 +184,7 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
               {...ids}
               className="font-mono"
               placeholder={known?.base ?? project.defaultBranch}
-              value={draft.base}
-              onChange={(event) => change({ base: event.target.value })}
+              {...text("base")}
             />
           )}
         </Field>

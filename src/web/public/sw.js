@@ -1,6 +1,6 @@
-// The page opens at once, and opens at all while the daemon is down. Only files of the page's own build are kept: those
-// under /assets/ have a hash of their content in their name, so that an old one is never taken for a new one; the page
-// itself is taken from the daemon whenever that answers. Nothing under /api is ever looked at.
+// Lets the page open immediately, and while the daemon is down. Only files of the page's own build are cached: names
+// under /assets/ contain a content hash, so an old file is never mistaken for a new one; the page itself comes from the
+// daemon whenever it responds. Requests under /api are never intercepted.
 const cacheName = "holdfast-shell-v1";
 const pageKey = "/";
 
@@ -49,32 +49,32 @@ async function asset(request) {
   return answer;
 }
 
-// Files of older builds would else pile up. A tab that still shows an old page has loaded what it needs, or is told to
-// reload.
+// Otherwise files of older builds would pile up. A tab that still shows an old page has loaded what it needs, or is asked
+// to reload.
 const mostKept = 80;
 async function dropUnused(cache) {
   const assets = (await cache.keys()).filter((request) => new URL(request.url).pathname !== pageKey);
   for (const old of assets.slice(0, Math.max(0, assets.length - mostKept))) await cache.delete(old);
 }
 
-// What the daemon notifies of, sent by way of the browser's push service. It says title, reason and session.
+// The daemon's notifications, sent through the browser's push service, with title, reason and session.
 self.addEventListener("push", (event) => {
   event.waitUntil(pushed(event.data));
 });
 
-// The page asks for its own notifications here while this browser gets pushes, which tell of the same things.
+// While this browser has push, the page sends its own notifications here too: both report the same things.
 self.addEventListener("message", (event) => {
   if (event.data?.notify !== undefined) event.waitUntil(present(event.data.notify));
 });
 
-// WebKit takes the permission from a page that gets a push and shows nothing.
+// WebKit revokes the permission of a page that receives a push and shows nothing.
 const mustShow = /^(?!.*(Chrom|Android|Firefox)).*Safari/.test(navigator.userAgent);
 
 async function pushed(data) {
   const call = read(data);
-  // Also a tab that was opened before this worker was there.
+  // Includes tabs that were opened before this worker was installed.
   const open = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
-  // Who looks at the page reads it there. A test is there to be seen.
+  // A visible page shows it already. A test must always be shown.
   const seen = open.some(({ visibilityState }) => visibilityState === "visible");
   if (!seen || mustShow || call.test === true) await present(call);
 }
@@ -84,13 +84,13 @@ function read(data) {
     const { title, text, session, test } = data.json();
     return { title: String(title), text: String(text), session, test };
   } catch {
-    return { title: "Holdfast", text: "A session needs a look.", session: undefined };
+    return { title: "Holdfast", text: "A session needs your attention.", session: undefined };
   }
 }
 
-// A page and a push that tell of one thing do so within seconds: the second one then takes the first one's place silently.
+// A page and a push that report the same thing do so within seconds: the second one silently replaces the first.
 const sameWithinMs = 15_000;
-// One at a time: Chromium forgets a notification that is listed while it is being shown.
+// One at a time: Chromium loses a notification that is listed while it is being shown.
 let presenting = Promise.resolve();
 function present(call) {
   const show = () => showOne(call);

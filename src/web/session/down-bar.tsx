@@ -5,12 +5,12 @@ import { useMay } from "../shared/data/live.ts";
 import { Age } from "../shared/ui/age.tsx";
 import { Button } from "../shared/ui/button.tsx";
 import { clsx } from "clsx";
-import { actorWords } from "./words.ts";
-import { verbs } from "./verb-list.ts";
+import { actorLabel } from "../../model/event-text.ts";
+import { verbs } from "../../model/verbs.ts";
 import { startVerb } from "../shared/verbs/verbs.tsx";
 
 export function DownBar({ session }: { session: SessionJson }) {
-  const back = (["restore", "wake", "unarchive"] as const).find((name) => verbs[name].applies(session));
+  const back = (["restore", "wake", "unarchive"] as const).find((name) => verbs[name].offered(session));
   const isDeleted = session.workspace === "gone";
   const may = useMay("all");
   if (back === undefined && !isDeleted) return null;
@@ -56,7 +56,7 @@ function sentence(session: SessionJson): React.ReactNode {
     return (
       <>
         {intent.want[0]?.toUpperCase()}
-        {intent.want.slice(1)} by {actorWords(intent.by)} {ago(intent.at)}. {files}
+        {intent.want.slice(1)} by {actorLabel(intent.by)} {ago(intent.at)}. {files}
       </>
     );
   }

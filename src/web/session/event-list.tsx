@@ -4,7 +4,7 @@ import type { EventJson } from "../../contract/wire.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { Select, TextInput } from "../shared/ui/field.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";
-import { describeEvent, groupOf } from "./describe-event.ts";
+import { eventText, eventGroup } from "../../model/event-text.ts";
 import { visibleText } from "../shared/ui/safe-text.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { onEvents } from "../shared/data/live.ts";
@@ -74,12 +74,12 @@ export function EventList({ log }: { log: EventLog }) {
   const [query, setQuery] = useState("");
   const heading = useId();
   const events = log.events ?? [];
-  const groups = [...new Set(events.map(groupOf))].sort();
+  const groups = [...new Set(events.map(eventGroup))].sort();
   const needle = query.toLowerCase();
   const found = events.filter(
     (event) =>
-      (group === "" || groupOf(event) === group) &&
-      (needle === "" || `${event.type} ${describeEvent(event)}`.toLowerCase().includes(needle)),
+      (group === "" || eventGroup(event) === group) &&
+      (needle === "" || `${event.type} ${eventText(event)}`.toLowerCase().includes(needle)),
   );
   return (
     <section aria-labelledby={heading} className="flex flex-col gap-2">
@@ -143,7 +143,7 @@ function Row({ event }: { event: EventJson }) {
           {at.toLocaleTimeString()}
         </time>
         <span className="shrink-0 font-mono text-xs">{event.type}</span>
-        <span className="min-w-0 flex-1 basis-48 break-words text-dim">{visibleText(describeEvent(event))}</span>
+        <span className="min-w-0 flex-1 basis-48 break-words text-dim">{visibleText(eventText(event))}</span>
       </button>
       {open && (
         <pre

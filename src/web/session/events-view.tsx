@@ -8,7 +8,8 @@ import { EventList, useEventLog } from "./event-list.tsx";
 import { TrashFacts } from "./trash-facts.tsx";
 import { startVerb } from "../shared/verbs/verbs.tsx";
 import { visibleText } from "../shared/ui/safe-text.ts";
-import { actorWords, endWords, spanWords } from "./words.ts";
+import { formatDuration } from "../../model/duration.ts";
+import { actorLabel, endText } from "../../model/event-text.ts";
 
 export default function EventsView({ session }: { session: SessionJson }) {
   const log = useEventLog(session.id);
@@ -38,16 +39,16 @@ function EndPanel({ end, events }: { end: NonNullable<SessionJson["end"]>; event
   const uptime = last?.["uptimeMs"];
   const reason = last?.["reason"];
   const rows: [string, ReactNode][] = [
-    ["By", actorWords(end.by)],
+    ["By", actorLabel(end.by)],
     ["When", <Age key="at" of={end.at} />],
     ["Exit code", end.exitCode ?? "none"],
     ["Signal", end.signal ?? "none"],
-    ["Uptime", typeof uptime === "number" ? spanWords(uptime) : "unknown"],
+    ["Uptime", typeof uptime === "number" ? formatDuration(uptime) : "unknown"],
   ];
   return (
     <Panel title="Why did it end?">
       <p>
-        {endWords(end.how)} {typeof reason === "string" ? visibleText(reason) : ""}
+        {endText(end.how)} {typeof reason === "string" ? visibleText(reason) : ""}
       </p>
       <dl className="flex flex-wrap gap-x-6 gap-y-1">
         {rows.map(([name, value]) => (

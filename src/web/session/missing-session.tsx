@@ -1,24 +1,21 @@
 /** Shown for a session that does not exist: deleted while it was open, or never created. Offers its files in the trash. */
 import { useEffect } from "react";
 import type { TrashJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../shared/data/api.ts";
+import { call } from "../shared/data/api.ts";
 import { onEvents } from "../shared/data/live.ts";
 import { useQuery } from "../shared/data/use-query.ts";
 import { BoardLink, Button } from "../shared/ui/button.tsx";
-import { showToast } from "../shared/ui/toast.tsx";
+import { showToast, useAction } from "../shared/ui/toast.tsx";
 import { TrashFacts } from "./trash-facts.tsx";
 
 export function MissingSession({ id, deleted }: { id: string; deleted: boolean }) {
   const [trash, reload] = useQuery("trash");
   // The worktree moves to the trash after the deletion is reported.
   useEffect(() => onEvents(id, reload), [id, reload]);
+  const { run } = useAction("Could not restore the files");
   const restore = async (entry: TrashJson): Promise<void> => {
-    try {
-      await call("trashRestore", { params: { id: entry.id }, body: {} });
-      showToast(`Files restored to ${entry.path}.`);
-    } catch (error) {
-      showToast(`Could not restore the files: ${sentenceOf(error)}`, "fault");
-    }
+    const isRestored = await run(() => call("trashRestore", { params: { id: entry.id }, body: {} }));
+    if (isRestored) showToast(`Files restored to ${entry.path}.`);
     reload();
   };
   const entries = trash.is === "known" ? trash.value.filter(({ session }) => session === id) : [];

@@ -11,7 +11,7 @@ import { clsx } from "clsx";
 import { plainText, visibleText, webAddress } from "../shared/ui/safe-text.ts";
 import { StatusPill } from "../shared/ui/status-pill.tsx";
 import { CopyText } from "../shared/ui/code-text.tsx";
-import { verbs } from "./verb-list.ts";
+import { verbs } from "../../model/verbs.ts";
 import { startVerb, VerbMenu } from "../shared/verbs/verbs.tsx";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { useMay } from "../shared/data/live.ts";
@@ -153,7 +153,7 @@ function ExternalLink({ to, children }: { to: string; children: ReactNode }) {
 
 /** The most used verb; the others are in the menu. */
 function QuickVerb({ session }: { session: SessionJson }) {
-  if (!verbs.stop.applies(session)) return null;
+  if (!verbs.stop.offered(session)) return null;
   return (
     <Button className="max-sm:hidden" onClick={() => startVerb("stop", session)}>
       <Square size={14} aria-hidden /> {verbs.stop.label}

@@ -6,10 +6,7 @@ export function TrashFacts({ entry }: { entry: TrashJson }) {
     ["Trash entry", <code key="id">{entry.id}</code>],
     ["Restored to", <code key="path">{entry.path}</code>],
     ["Branch", entry.branch === null ? "none" : <code key="branch">{entry.branch}</code>],
-    [
-      "Commits kept by",
-      entry.ref === null ? "no ref: it had no commits of its own" : <code key="ref">{entry.ref}</code>,
-    ],
+    ["Commits kept by", entry.ref === null ? "no ref: no own commits" : <code key="ref">{entry.ref}</code>],
     ["Uncommitted files", String(entry.uncommitted)],
     [
       "Unpushed commits",

@@ -1,12 +1,11 @@
 import type { SettingsJson, WorkerJson } from "../../contract/wire.ts";
 import { Commands } from "../shared/ui/code-text.tsx";
 import { Row, Section, WhenLoaded } from "./section.tsx";
-import { useState } from "react";
 import { Link } from "wouter";
-import { call, sentenceOf } from "../shared/data/api.ts";
+import { call } from "../shared/data/api.ts";
 import { Age } from "../shared/ui/age.tsx";
 import { Button } from "../shared/ui/button.tsx";
-import { showToast } from "../shared/ui/toast.tsx";
+import { showToast, useAction } from "../shared/ui/toast.tsx";
 import { useQuery } from "../shared/data/use-query.ts";
 import { plainText } from "../shared/ui/safe-text.ts";
 
@@ -74,18 +73,13 @@ export function AgentProcesses() {
 }
 
 function AgentProcess({ worker, onRestarted }: { worker: WorkerJson; onRestarted: () => void }) {
-  const [busy, setBusy] = useState(false);
-  const restart = async (): Promise<void> => {
-    setBusy(true);
-    try {
+  const { busy, run } = useAction(worker.session);
+  const restart = () =>
+    run(async () => {
       const { done } = await call("acpRestart", { params: { id: worker.session }, body: {} });
       showToast(done ? `${worker.session} restarted.` : `${worker.session}: the old agent is still stopping.`);
       onRestarted();
-    } catch (error) {
-      showToast(`${worker.session}: ${sentenceOf(error)}`, "fault");
-    }
-    setBusy(false);
-  };
+    });
   return (
     <Row
       action={

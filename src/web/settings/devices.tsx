@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 import { rights, type Right } from "../../contract/rights.ts";
 import type { DeviceJson } from "../../contract/wire.ts";
-import { call, sentenceOf } from "../shared/data/api.ts";
+import { call } from "../shared/data/api.ts";
 import { logOutThisBrowser } from "../shared/data/connect.ts";
 import { onDevices, useMay } from "../shared/data/live.ts";
 import { Age } from "../shared/ui/age.tsx";
@@ -11,7 +11,7 @@ import { Commands } from "../shared/ui/code-text.tsx";
 import { ConfirmDialog } from "../shared/ui/dialog.tsx";
 import { Select, TextInput } from "../shared/ui/field.tsx";
 import { plainText } from "../shared/ui/safe-text.ts";
-import { showToast } from "../shared/ui/toast.tsx";
+import { useAction } from "../shared/ui/toast.tsx";
 import { useQuery } from "../shared/data/use-query.ts";
 import { WhenLoaded, Row, Section } from "./section.tsx";
 
@@ -57,17 +57,8 @@ function Device({ device, may, onChanged }: { device: DeviceJson; may: boolean; 
   const { id, isYou, rights: has, createdAt, lastSeen, lastAddress } = device;
   const name = plainText(device.name);
   const [draft, setDraft] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
-  const attempt = async (work: () => Promise<unknown>): Promise<void> => {
-    setBusy(true);
-    try {
-      await work();
-    } catch (error) {
-      showToast(`${name}: ${sentenceOf(error)}`, "fault");
-    }
-    onChanged();
-    setBusy(false);
-  };
+  const { busy, run } = useAction(name);
+  const attempt = (action: () => Promise<unknown>): Promise<void> => run(action).then(onChanged);
   const edit = (body: { name?: string; rights?: Right }) => attempt(() => call("deviceEdit", { params: { id }, body }));
   const rename = async (): Promise<void> => {
     const next = draft?.trim() ?? "";

@@ -7,7 +7,7 @@ import type { PushBrowserJson, PushJson } from "../../contract/wire.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { pushObstacle, subscribeHere, unsubscribeHere } from "../shared/data/push.ts";
 import { Age } from "../shared/ui/age.tsx";
-import { showToast } from "../shared/ui/toast.tsx";
+import { showToast, useAction } from "../shared/ui/toast.tsx";
 import { useQuery } from "../shared/data/use-query.ts";
 
 const descriptions: Record<NotifyState, string> = {
@@ -128,17 +128,8 @@ function Browser({
   isHere: boolean;
   onChanged: () => void;
 }) {
-  const [busy, setBusy] = useState(false);
-  const attempt = async (work: () => Promise<void>): Promise<void> => {
-    setBusy(true);
-    try {
-      await work();
-    } catch (error) {
-      showToast(`${label}: ${sentenceOf(error)}`, "fault");
-    }
-    onChanged();
-    setBusy(false);
-  };
+  const { busy, run } = useAction(label);
+  const attempt = (action: () => Promise<unknown>): Promise<void> => run(action).then(onChanged);
   const test = async (): Promise<void> => {
     const { sent, why } = await call("pushTest", { params: { id }, body: {} });
     if (sent) showToast(`Test sent to ${label}. It should arrive within seconds.`);

@@ -2,12 +2,12 @@
 import { useEffect, useState } from "react";
 import type { TrashJson } from "../../contract/wire.ts";
 import { startVerb } from "../shared/verbs/verbs.tsx";
-import { call, sentenceOf } from "../shared/data/api.ts";
+import { call } from "../shared/data/api.ts";
 import { onEvents, useMay, useSession } from "../shared/data/live.ts";
 import { Age } from "../shared/ui/age.tsx";
 import { Button } from "../shared/ui/button.tsx";
 import { ConfirmDialog } from "../shared/ui/dialog.tsx";
-import { showToast } from "../shared/ui/toast.tsx";
+import { showToast, useAction } from "../shared/ui/toast.tsx";
 import { useQuery } from "../shared/data/use-query.ts";
 import { WhenLoaded, Row, Section } from "./section.tsx";
 
@@ -66,20 +66,15 @@ export default function TrashPage() {
 }
 
 function Entry({ entry, onChanged, onDelete }: { entry: TrashJson; onChanged: () => void; onDelete: () => void }) {
-  const [busy, setBusy] = useState(false);
+  const { busy, run } = useAction(entry.session);
   const session = useSession(entry.session);
   const owner = session?.trash === entry.id ? session : undefined;
-  const restore = async (): Promise<void> => {
-    setBusy(true);
-    try {
+  const restore = () =>
+    run(async () => {
       const { path } = await call("trashRestore", { params: { id: entry.id }, body: {} });
       showToast(`Worktree of ${entry.session} restored to ${path}.`);
       onChanged();
-    } catch (error) {
-      showToast(`${entry.session}: ${sentenceOf(error)}`, "fault");
-    }
-    setBusy(false);
-  };
+    });
   return (
     <Row
       action={

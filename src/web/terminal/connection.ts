@@ -1,13 +1,13 @@
 /**
- * The line to a session's screen. It comes back by itself, with back-off, for as long as it is wanted; whoever attaches
- * gets the whole screen painted anew. What is typed is sent only while the daemon says `attached`, and dropped otherwise:
- * typing must never reach something else than what is seen.
+ * The connection to a session's screen. Reconnects automatically, with backoff; each attach repaints the complete screen.
+ * Input is sent only while the daemon reports `attached`, and dropped otherwise: typing must never reach anything but
+ * the visible screen.
  */
 import { routes, streamProtocol } from "../../contract/http.ts";
 import { pathOf } from "../../client/client.ts";
 import type { TerminalFrame, TerminalRequest } from "../../contract/wire.ts";
 
-/** The part of a browser's WebSocket that is used. */
+/** The used part of a browser's WebSocket. */
 export interface TerminalSocket {
   binaryType: string;
   addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;
@@ -18,9 +18,9 @@ export interface TerminalSocket {
 
 export type LineState =
   | { is: "connecting" }
-  /** `forced`: the daemon lets nobody type. */
+  /** `forced`: the daemon does not allow typing. */
   | { is: "attached"; readonly: boolean; forced: boolean }
-  /** The daemon let go of the screen and said why; the line stays wanted where the session still runs. */
+  /** The daemon detached, with a reason; reconnected in case the session still runs. */
   | { is: "detached"; reason: string }
   | { is: "waiting"; attempt: number };
 
@@ -28,33 +28,33 @@ export interface TerminalOptions {
   /** `ws://host:port`. */
   origin: string;
   session: string;
-  /** The subprotocol that lets this browser in, for the path with its query. Asked for each connection. */
+  /** The subprotocol that authenticates this browser, for the path with its query. Called for each connection. */
   prove?: (path: string) => Promise<string | null>;
   socket: new (url: string, protocols: string[]) => TerminalSocket;
   size: () => { cols: number; rows: number };
   readonly: boolean;
   onBytes: (bytes: Uint8Array) => void;
-  /** Before the first byte of a new screen. */
+  /** Called before the first byte of a new screen. */
   onAttached: () => void;
   onState: (state: LineState) => void;
   random?: () => number;
 }
 
 export interface TerminalLine {
-  /** False when it was dropped. */
+  /** False if it was dropped. */
   type(bytes: Uint8Array<ArrayBuffer>): boolean;
   resize(): void;
   setReadonly(on: boolean): void;
-  /** Tries now instead of waiting on. */
+  /** Reconnects now instead of waiting. */
   wake(): void;
   close(): void;
 }
 
 const firstDelayMs = 300;
 const longestDelayMs = 10_000;
-/** A session that is being started attaches late; one that has ended never does. Asked again at this pace. */
+/** A starting session attaches late, an ended one never. Retried at this pace. */
 const detachedDelayMs = 2_000;
-/** A line that has not attached by then is given up. */
+/** A connection that has not attached by then is dropped. */
 const attachMs = 15_000;
 
 export function connectTerminal(options: TerminalOptions): TerminalLine {
@@ -67,7 +67,7 @@ export function connectTerminal(options: TerminalOptions): TerminalLine {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
   let detached: string | null = null;
-  /** While the proof of a connection is being made, this is its own. */
+  /** Identifies the connection whose proof is being created. */
   let proving: object | null = null;
 
   const after = (delayMs: number, act: () => void): void => {
@@ -101,9 +101,9 @@ export function connectTerminal(options: TerminalOptions): TerminalLine {
     opened.binaryType = "arraybuffer";
     socket = opened;
     after(attachMs, lost);
-    // A socket that was given up may still speak: only the current one is listened to.
+    // A dropped socket may still send messages: only the current one counts.
     opened.addEventListener("message", ({ data }) => {
-      if (socket === opened) take(data);
+      if (socket === opened) apply(data);
     });
     const end = (): void => {
       if (socket === opened) lost();
@@ -112,7 +112,7 @@ export function connectTerminal(options: TerminalOptions): TerminalLine {
     opened.addEventListener("error", end);
   };
 
-  const take = (data: unknown): void => {
+  const apply = (data: unknown): void => {
     if (typeof data !== "string") {
       if (attached) options.onBytes(new Uint8Array(data as ArrayBuffer));
       return;
@@ -125,7 +125,7 @@ export function connectTerminal(options: TerminalOptions): TerminalLine {
       attached = true;
       forced = frame.readonly && !readonly;
       options.onAttached();
-      tellAttached();
+      reportAttached();
     } else {
       attached = false;
       detached = frame.reason;
@@ -133,7 +133,7 @@ export function connectTerminal(options: TerminalOptions): TerminalLine {
     }
   };
 
-  const tellAttached = (): void => options.onState({ is: "attached", readonly: readonly || forced, forced });
+  const reportAttached = (): void => options.onState({ is: "attached", readonly: readonly || forced, forced });
 
   const lost = (): void => {
     drop();
@@ -141,7 +141,7 @@ export function connectTerminal(options: TerminalOptions): TerminalLine {
     attempt++;
     const ceiling =
       detached === null ? Math.min(firstDelayMs * 2 ** (attempt - 1), longestDelayMs) : detachedDelayMs * attempt;
-    // What the daemon said stays on screen while it is asked again.
+    // The reason stays on screen while it reconnects.
     if (detached === null) options.onState({ is: "waiting", attempt });
     after(Math.min(ceiling, longestDelayMs) * (0.5 + random() / 2), connect);
   };
@@ -155,7 +155,7 @@ export function connectTerminal(options: TerminalOptions): TerminalLine {
     old?.close();
   };
 
-  const request = (request: TerminalRequest): void => {
+  const sendRequest = (request: TerminalRequest): void => {
     if (attached) socket?.send(JSON.stringify(request));
   };
 
@@ -166,11 +166,11 @@ export function connectTerminal(options: TerminalOptions): TerminalLine {
       socket.send(bytes);
       return true;
     },
-    resize: () => request({ type: "resize", ...options.size() }),
+    resize: () => sendRequest({ type: "resize", ...options.size() }),
     setReadonly: (on) => {
       readonly = on;
-      request({ type: "readonly", on });
-      if (attached) tellAttached();
+      sendRequest({ type: "readonly", on });
+      if (attached) reportAttached();
     },
     wake: () => {
       if (!closed && socket === null && proving === null) connect();

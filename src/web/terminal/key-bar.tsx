@@ -1,4 +1,4 @@
-/** Keys for a thumb. They never take the focus: the phone's keyboard would close. */
+/** Keys that phone keyboards lack. They never take the focus: the keyboard would close. */
 import {
   ArrowDown,
   ArrowLeft,
@@ -16,7 +16,7 @@ export type KeyName = (typeof keyNames)[number];
 
 const arrows: Partial<Record<KeyName, string>> = { up: "A", down: "B", right: "C", left: "D" };
 
-/** @param application whether the program asked for the other form of arrow keys. */
+/** @param application whether the program enabled application cursor keys. */
 export function keyBytes(key: Exclude<KeyName, "ctrl">, application: boolean): string {
   const arrow = arrows[key];
   if (arrow !== undefined) return `${application ? "\u001bO" : "\u001b["}${arrow}`;
@@ -26,7 +26,7 @@ export function keyBytes(key: Exclude<KeyName, "ctrl">, application: boolean): s
   return "\r";
 }
 
-/** The letter with Ctrl held; anything that has no such form comes back as it is. */
+/** The letter with Ctrl held; other text is returned unchanged. */
 export function withCtrl(text: string): string {
   if (text.length !== 1) return text;
   const code = text.toUpperCase().charCodeAt(0);

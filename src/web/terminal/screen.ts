@@ -1,6 +1,6 @@
 /**
- * An xterm and its add-ons, set up so that what an agent prints stays inside: no clipboard, no titles, no links whose
- * text hides where they lead.
+ * An xterm and its add-ons, set up so that agent output stays inside: no clipboard, no titles, no links whose text hides
+ * their address.
  */
 import { FitAddon } from "@xterm/addon-fit";
 import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
@@ -9,7 +9,8 @@ import { Terminal, type ITheme } from "@xterm/xterm";
 import "@xterm/xterm/css/xterm.css";
 import { webAddress } from "../shared/ui/safe-text.ts";
 
-const colors: Record<keyof Colors, string> = {
+/** The page's color tokens. */
+const colors = {
   background: "var(--color-panel)",
   foreground: "var(--color-text)",
   cursor: "var(--color-accent)",
@@ -32,37 +33,12 @@ const colors: Record<keyof Colors, string> = {
   brightMagenta: "color-mix(in srgb, var(--color-danger) 45%, var(--color-busy))",
   brightCyan: "var(--color-accent)",
   brightWhite: "var(--color-text)",
-};
+} satisfies ITheme;
 
-type Colors = Pick<
-  ITheme,
-  | "background"
-  | "foreground"
-  | "cursor"
-  | "cursorAccent"
-  | "selectionBackground"
-  | "selectionInactiveBackground"
-  | "black"
-  | "red"
-  | "green"
-  | "yellow"
-  | "blue"
-  | "magenta"
-  | "cyan"
-  | "white"
-  | "brightBlack"
-  | "brightRed"
-  | "brightGreen"
-  | "brightYellow"
-  | "brightBlue"
-  | "brightMagenta"
-  | "brightCyan"
-  | "brightWhite"
->;
-
-function readTheme(beside: HTMLElement): ITheme {
+/** Resolves the tokens with a probe element: they depend on the color scheme. */
+function readTheme(parent: HTMLElement): ITheme {
   const probe = document.createElement("span");
-  beside.append(probe);
+  parent.append(probe);
   try {
     return Object.fromEntries(
       Object.entries(colors).map(([name, value]) => {
@@ -75,7 +51,7 @@ function readTheme(beside: HTMLElement): ITheme {
   }
 }
 
-/** Computed colors come as `rgb(…)` or, once mixed, as `color(srgb …)`, which the terminal does not read. */
+/** Computed colors are `rgb(…)` or, if mixed, `color(srgb …)`, which xterm does not support. */
 function asHex(computed: string): string {
   const numbers = computed.match(/[\d.]+/g)?.map(Number) ?? [];
   const scale = computed.startsWith("color(") ? 255 : 1;
@@ -83,14 +59,14 @@ function asHex(computed: string): string {
   return `#${channels.map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** Operating system commands that reach beyond the screen: titles (0, 1, 2), hyperlinks (8), notes (9, 777), clipboard (52). */
+/** Escape sequences that reach beyond the screen: titles (0, 1, 2), hyperlinks (8), notifications (9, 777), clipboard (52). */
 const inertCommands = [0, 1, 2, 8, 9, 52, 777];
-/** What people with poor sight can still read, whatever colors the agent picks. */
+/** Readable with low vision, whatever colors the agent picks. */
 const minimumContrast = 4.5;
 
 export interface Screen {
   terminal: Terminal;
-  /** As many rows and columns as there is room for. */
+  /** Fits rows and columns to the available space. */
   fit: () => void;
   retheme: () => void;
   dispose: () => void;
@@ -113,14 +89,14 @@ export function openScreen(parent: HTMLElement, { fontSize }: { fontSize: number
   const fitting = new FitAddon();
   terminal.loadAddon(fitting);
   terminal.loadAddon(new UnicodeGraphemesAddon());
-  terminal.loadAddon(new WebLinksAddon((_event, address) => openOutside(address)));
+  terminal.loadAddon(new WebLinksAddon((_event, address) => openExternally(address)));
   for (const command of inertCommands) terminal.parser.registerOscHandler(command, () => true);
   terminal.open(parent);
   void accelerate(terminal);
   return {
     terminal,
     fit: () => {
-      // Nothing is measured in a tab that is not shown.
+      // A hidden element cannot be measured.
       if (parent.clientWidth > 0 && parent.clientHeight > 0) fitting.fit();
     },
     retheme: () => {
@@ -130,7 +106,7 @@ export function openScreen(parent: HTMLElement, { fontSize }: { fontSize: number
   };
 }
 
-/** Drawn by the graphics card where there is one; the browser's own drawing is right too, and slower. */
+/** Uses WebGL if available; the default renderer is correct too, but slower. */
 async function accelerate(terminal: Terminal): Promise<void> {
   try {
     const { WebglAddon } = await import("@xterm/addon-webgl");
@@ -138,11 +114,11 @@ async function accelerate(terminal: Terminal): Promise<void> {
     addon.onContextLoss(() => addon.dispose());
     terminal.loadAddon(addon);
   } catch {
-    // No WebGL here, or the view is closed already.
+    // No WebGL, or the view is already closed.
   }
 }
 
-function openOutside(text: string): void {
+function openExternally(text: string): void {
   const address = webAddress(text);
   if (address !== null) window.open(address, "_blank", "noopener,noreferrer");
 }

@@ -1,7 +1,4 @@
-/**
- * What went by on the screen, as plain text: scrolled by finger, selected, copied and searched like any page. It is
- * a copy of the moment it was opened; the agent goes on meanwhile.
- */
+/** The terminal's history as plain text: scrolled, selected, copied and searched like any page. A snapshot from when it was opened. */
 import { useEffect, useRef, useState } from "react";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
 import { call, sentenceOf } from "../shared/data/api.ts";
@@ -13,12 +10,12 @@ import { Spinner } from "../shared/ui/loading.tsx";
 /** Finds words in a long text and marks them without changing the page's nodes: 20,000 lines stay one text node. */
 const allName = "holdfast-match";
 const currentName = "holdfast-match-current";
-/** Here, because the style sheet's compiler does not know the selector yet. */
+/** Not in the style sheet: its compiler does not support the selector yet. */
 const matchStyles = `
   ::highlight(${allName}) { background-color: var(--color-alert-soft); color: var(--color-alert); }
   ::highlight(${currentName}) { background-color: var(--color-alert); color: var(--color-panel); }
 `;
-/** More marks than this say nothing and cost much. */
+/** More matches would be slow and of no use. */
 const most = 2_000;
 
 function findAll(text: string, words: string): number[] {
@@ -26,7 +23,7 @@ function findAll(text: string, words: string): number[] {
   const haystack = text.toLowerCase();
   const needle = words.toLowerCase();
   const found: number[] = [];
-  // The last ones, because the end is what is looked at.
+  // The last matches: the end is what users read.
   for (let at = haystack.lastIndexOf(needle); at >= 0 && found.length < most;) {
     found.push(at);
     at = at === 0 ? -1 : haystack.lastIndexOf(needle, at - 1);
@@ -34,7 +31,7 @@ function findAll(text: string, words: string): number[] {
   return found.toReversed();
 }
 
-/** @param holder null to take all marks away. */
+/** @param holder null to clear the highlights. */
 function markMatches(
   holder: HTMLElement | null,
   found: readonly number[],
@@ -64,7 +61,7 @@ function markMatches(
   }
 }
 
-/** As many as tmux keeps. */
+/** As many as tmux stores. */
 const mostLines = 20_000;
 
 type History = { is: "loading" } | { is: "fault"; why: string } | { is: "there"; text: string };
@@ -98,7 +95,7 @@ export function Scrollback({ session, onClose }: { session: string; onClose: () 
   };
   return (
     <section
-      aria-label="History of the screen"
+      aria-label="Terminal history"
       className="absolute inset-0 z-10 flex flex-col bg-panel"
       onKeyDown={(event) => {
         if (event.key === "Escape") onClose();
@@ -108,8 +105,8 @@ export function Scrollback({ session, onClose }: { session: string; onClose: () 
       <div className="flex items-center gap-1 border-b border-line p-1">
         <TextInput
           type="search"
-          aria-label="Search the history"
-          placeholder="Search the history"
+          aria-label="Search history"
+          placeholder="Search history"
           autoFocus
           className="max-w-72"
           value={words}
@@ -121,29 +118,29 @@ export function Scrollback({ session, onClose }: { session: string; onClose: () 
             if (event.key === "Enter") move(event.shiftKey ? -1 : 1);
           }}
         />
-        <IconButton label="Match above" disabled={matches.length === 0} onClick={() => move(1)}>
+        <IconButton label="Previous match" disabled={matches.length === 0} onClick={() => move(1)}>
           <ChevronUp size={16} aria-hidden />
         </IconButton>
-        <IconButton label="Match below" disabled={matches.length === 0} onClick={() => move(-1)}>
+        <IconButton label="Next match" disabled={matches.length === 0} onClick={() => move(-1)}>
           <ChevronDown size={16} aria-hidden />
         </IconButton>
         <p role="status" className="min-w-0 flex-1 truncate text-xs text-dim tabular-nums">
-          {words === "" ? "" : current === null ? "No match" : `${current + 1} of ${matches.length}`}
+          {words === "" ? "" : current === null ? "No matches" : `${current + 1} of ${matches.length}`}
         </p>
-        <IconButton label="Close the history" onClick={onClose}>
+        <IconButton label="Close history" onClick={onClose}>
           <X size={16} aria-hidden />
         </IconButton>
       </div>
-      {history.is === "loading" && <Spinner label="Reading the history" />}
+      {history.is === "loading" && <Spinner label="Loading history" />}
       {history.is === "fault" && (
         <p role="alert" className="p-4 text-danger">
-          The history could not be read: {history.why}
+          Could not load the history: {history.why}
         </p>
       )}
       {history.is === "there" && (
         <div ref={toEnd} role="region" aria-label="Lines" tabIndex={0} className="min-h-0 flex-1 overflow-auto p-2">
           <pre ref={pre} className="font-mono text-xs">
-            {text === "" ? "Nothing has been printed yet." : text}
+            {text === "" ? "No output yet." : text}
           </pre>
         </div>
       )}
@@ -151,7 +148,7 @@ export function Scrollback({ session, onClose }: { session: string; onClose: () 
   );
 }
 
-/** Read from its end, like a screen. */
+/** Starts at the end, like a screen. */
 function toEnd(scroller: HTMLElement | null): void {
   scroller?.scrollTo({ top: scroller.scrollHeight });
 }

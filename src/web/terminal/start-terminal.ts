@@ -1,4 +1,4 @@
-/** Joins a screen and its line, and keeps both in step with the page: size, colors, visibility, the daemon's return. */
+/** Connects a screen to its session and keeps both in sync with the page: size, colors, visibility, reconnects. */
 import { wake } from "../shared/data/connect.ts";
 import { prove } from "../shared/data/api.ts";
 import { live } from "../shared/data/live.ts";
@@ -7,12 +7,12 @@ import { preferences } from "../shared/data/preferences.ts";
 import { connectTerminal, type LineState } from "./connection.ts";
 import { openScreen } from "./screen.ts";
 
-export interface TerminalParts {
+export interface TerminalOptions {
   parent: HTMLElement;
   session: string;
   onState: (state: LineState) => void;
   onSelection: (some: boolean) => void;
-  /** Tab belongs to the agent, so there is another way out by keyboard. */
+  /** Tab goes to the agent, so the keyboard needs another way out. */
   onLeave: () => void;
   onSearch: () => void;
 }
@@ -26,7 +26,7 @@ export interface RunningTerminal {
   setMouse(on: boolean): void;
   setReader(on: boolean): void;
   setTyping(on: boolean): void;
-  /** Changes what is typed before it is sent. */
+  /** Transforms input before it is sent. */
   setFilter(filter: ((text: string) => string) | null): void;
   wake(): void;
   close(): void;
@@ -35,8 +35,8 @@ export interface RunningTerminal {
 const phoneFontSize = 12;
 const fontSize = 13;
 
-export function startTerminal(parts: TerminalParts): RunningTerminal {
-  const { parent } = parts;
+export function startTerminal(options: TerminalOptions): RunningTerminal {
+  const { parent } = options;
   const small = matchMedia("(max-width: 640px)").matches;
   const screen = openScreen(parent, { fontSize: small ? phoneFontSize : fontSize });
   const { terminal } = screen;
@@ -47,28 +47,28 @@ export function startTerminal(parts: TerminalParts): RunningTerminal {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   const line = connectTerminal({
     origin: `${scheme}://${location.host}`,
-    session: parts.session,
+    session: options.session,
     prove,
     socket: WebSocket,
     size: () => ({ cols: terminal.cols, rows: terminal.rows }),
     readonly: false,
     onBytes: (bytes) => terminal.write(bytes),
     onAttached: () => {
-      // The daemon is there: what says that it is not need not wait any longer.
+      // The daemon responds: the event stream need not wait either.
       wake();
-      // tmux paints everything anew for who comes: nothing of the old screen may show through.
+      // tmux repaints everything on attach: the old screen must not show through.
       terminal.reset();
-      // Who opens a terminal means to type; on a phone that would raise the keyboard unasked.
+      // Ready to type; but on a phone, focus would open the keyboard.
       if (document.activeElement === document.body && !matchMedia("(pointer: coarse)").matches) terminal.focus();
     },
-    onState: parts.onState,
+    onState: options.onState,
   });
 
   const send = (text: string): void => void line.type(new TextEncoder().encode(text));
   terminal.onData((text) => send(filter === null ? text : filter(text)));
-  // Old mouse reports hold bytes that are no UTF-8.
+  // Legacy mouse reports contain bytes that are not UTF-8.
   terminal.onBinary((text) => void line.type(Uint8Array.from(text, (letter) => letter.charCodeAt(0))));
-  terminal.onSelectionChange(() => parts.onSelection(terminal.hasSelection()));
+  terminal.onSelectionChange(() => options.onSelection(terminal.hasSelection()));
   terminal.attachCustomKeyEventHandler((event) => {
     if (event.type !== "keydown" || !event.ctrlKey || !event.shiftKey) return true;
     const act = shortcuts[event.code];
@@ -81,8 +81,8 @@ export function startTerminal(parts: TerminalParts): RunningTerminal {
     KeyC: () => {
       if (terminal.hasSelection()) void toClipboard(terminal.getSelection());
     },
-    KeyF: parts.onSearch,
-    KeyL: parts.onLeave,
+    KeyF: options.onSearch,
+    KeyL: options.onLeave,
   };
 
   const stops = [
@@ -93,7 +93,7 @@ export function startTerminal(parts: TerminalParts): RunningTerminal {
     }),
     preferences.subscribe(() => requestAnimationFrame(screen.retheme)),
     watchScheme(screen.retheme),
-    // The daemon is back: no need to wait out the rest of a pause.
+    // The daemon is back: no need to wait for the next attempt.
     live.subscribe((now, before) => {
       if (now.line.is === "open" && before.line.is !== "open") line.wake();
     }),
@@ -126,7 +126,7 @@ export function startTerminal(parts: TerminalParts): RunningTerminal {
   };
 }
 
-/** Once a frame at most: a window that is dragged changes its size all the time. */
+/** At most once per frame: a window being resized changes all the time. */
 function watchSize(element: HTMLElement, act: () => void): () => void {
   let frame = 0;
   const observer = new ResizeObserver(() => {
@@ -147,12 +147,12 @@ function watchScheme(act: () => void): () => void {
 }
 
 /**
- * tmux takes the mouse, so that the wheel scrolls its history; a drag would then select inside tmux, out of the
- * browser's reach. xterm selects by itself while Shift is held, so a plain press is handed to it as one with Shift.
+ * tmux captures the mouse for scrolling; a drag would then select inside tmux, out of the browser's reach. xterm selects
+ * while Shift is held, so a plain press is passed to it with Shift.
  */
-function selectByMouse(element: HTMLElement, wanted: () => boolean): () => void {
+function selectByMouse(element: HTMLElement, isEnabled: () => boolean): () => void {
   const onDown = (event: MouseEvent): void => {
-    if (!event.isTrusted || event.shiftKey || event.button !== 0 || !wanted()) return;
+    if (!event.isTrusted || event.shiftKey || event.button !== 0 || !isEnabled()) return;
     event.stopImmediatePropagation();
     event.preventDefault();
     event.target?.dispatchEvent(

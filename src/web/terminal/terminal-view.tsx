@@ -1,4 +1,4 @@
-/** The screen of a running session: tools above, keys for phones below, a sentence whenever typing is off. */
+/** A terminal session: its live screen with tools and phone keys, or the last lines of an ended one. */
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Copy, Eye, EyeOff, MousePointer2, ScrollText, Settings2 } from "lucide-react";
 import type { SessionJson } from "../../contract/wire.ts";
@@ -14,7 +14,7 @@ import { startTerminal, type RunningTerminal } from "./start-terminal.ts";
 import { Spinner } from "../shared/ui/loading.tsx";
 import { visibleText } from "../shared/ui/safe-text.ts";
 
-export function LiveTerminal({ session }: { session: SessionJson }) {
+function LiveTerminal({ session }: { session: SessionJson }) {
   const parent = useRef<HTMLDivElement>(null);
   const running = useRef<RunningTerminal | null>(null);
   const tools = useRef<HTMLButtonElement>(null);
@@ -44,7 +44,7 @@ export function LiveTerminal({ session }: { session: SessionJson }) {
   }, [session.id]);
   useEffect(() => running.current?.setMouse(mouse), [mouse]);
   useEffect(() => running.current?.setReader(reader), [reader]);
-  // With the sentence that says so, not a moment after it: what is typed in between would be lost.
+  // Together with the status text: input in between would be lost.
   useLayoutEffect(() => running.current?.setTyping(typing), [typing]);
   useEffect(() => running.current?.setFilter(ctrl ? withCtrlOnce(() => setCtrl(false)) : null), [ctrl]);
 
@@ -52,7 +52,7 @@ export function LiveTerminal({ session }: { session: SessionJson }) {
     const text = running.current?.selection() ?? "";
     if (text === "") return;
     if (await toClipboard(text)) showToast("Copied.");
-    else showToast("The browser did not let this page copy. Use its own menu on the selection.", "fault");
+    else showToast("The browser blocked access to the clipboard. Use its context menu on the selection.", "fault");
   };
   const press = async (key: KeyName | "paste"): Promise<void> => {
     if (key === "ctrl") return setCtrl(!ctrl);
@@ -60,7 +60,7 @@ export function LiveTerminal({ session }: { session: SessionJson }) {
     try {
       running.current?.paste(await navigator.clipboard.readText());
     } catch {
-      showToast("The browser did not let this page read the clipboard. Hold the screen and choose Paste.", "fault");
+      showToast("The browser blocked access to the clipboard. Long-press the screen and choose Paste.", "fault");
     }
     return undefined;
   };
@@ -77,7 +77,7 @@ export function LiveTerminal({ session }: { session: SessionJson }) {
           aria-live="polite"
           className="min-w-0 flex-1 basis-64 truncate px-1 text-xs text-dim max-sm:basis-full max-sm:py-1 max-sm:whitespace-normal"
         >
-          {sentence(state)}
+          {statusText(state)}
         </p>
         {state.is === "waiting" && (
           <Button size="small" onClick={() => running.current?.wake()}>
@@ -107,14 +107,14 @@ export function LiveTerminal({ session }: { session: SessionJson }) {
           }
         >
           <MenuItem
-            note={mouse ? "Drag with Shift to select text." : "A drag selects text; the wheel scrolls."}
+            note={mouse ? "Drag with Shift to select text." : "Drag selects text; the wheel scrolls."}
             onSelect={() => setMouse(!mouse)}
           >
             <MousePointer2 size={14} aria-hidden />{" "}
-            {mouse ? "Let the mouse select text" : "Give the mouse to the agent"}
+            {mouse ? "Use the mouse to select text" : "Send the mouse to the agent"}
           </MenuItem>
-          <MenuItem note="Keeps the screen as text too, line by line." onSelect={() => setReader(!reader)}>
-            <ScrollText size={14} aria-hidden /> {reader ? "Screen reader mode off" : "Screen reader mode on"}
+          <MenuItem note="Also renders the screen as text, line by line." onSelect={() => setReader(!reader)}>
+            <ScrollText size={14} aria-hidden /> {reader ? "Turn off screen reader mode" : "Turn on screen reader mode"}
           </MenuItem>
         </Menu>
       </div>
@@ -124,7 +124,7 @@ export function LiveTerminal({ session }: { session: SessionJson }) {
           role="group"
           aria-label={`Screen of ${session.id}. Ctrl+Shift+L leaves it.`}
           className="absolute inset-1 overflow-hidden font-mono"
-          // tmux goes back on a wheel that is sent to it; read-only sends nothing, so the history is shown instead.
+          // tmux scrolls back on the wheel; in read-only mode nothing is sent, so the history opens instead.
           onWheelCapture={(event) => {
             if (readonly && event.deltaY < 0) setHistory(true);
           }}
@@ -137,17 +137,17 @@ export function LiveTerminal({ session }: { session: SessionJson }) {
   );
 }
 
-function sentence(state: LineState): string {
+function statusText(state: LineState): string {
   switch (state.is) {
     case "attached":
-      if (state.forced) return "This daemon is read-only, or this device can only watch: nothing you type is sent.";
-      return state.readonly ? "Read-only: nothing you type is sent." : "Attached: what you type goes to the agent.";
+      if (state.forced) return "This daemon is read-only, or this device may only watch: your input is not sent.";
+      return state.readonly ? "Read-only: your input is not sent." : "Attached: your input goes to the agent.";
     case "connecting":
-      return "Connecting to the screen; typing is off until then.";
+      return "Connecting; typing is off.";
     case "detached":
-      return `${state.reason} Typing is off; it is tried again by itself.`;
+      return `${state.reason} Typing is off. Reconnecting automatically.`;
     case "waiting":
-      return "No line to the screen: typing is off. It comes back by itself.";
+      return "Disconnected; typing is off. Reconnecting automatically.";
     default:
       state satisfies never;
       return "";
@@ -162,10 +162,10 @@ function withCtrlOnce(used: () => void): (text: string) => string {
 }
 
 export default function TerminalView({ session }: { session: SessionJson }) {
-  // What can be attached to runs. A screen that ended is not asked for again until the agent is started.
+  // Only a running session can be attached. An ended screen is not requested until the agent starts again.
   if (session.attach !== null) return <LiveTerminal session={session} />;
   if (session.status === "starting" || (session.intent.want === "running" && session.end === null)) {
-    return <Spinner label="The agent is being started" />;
+    return <Spinner label="Starting the agent" />;
   }
   return <LastLines session={session} />;
 }
@@ -176,8 +176,8 @@ function LastLines({ session }: { session: SessionJson }) {
     <div className="absolute inset-0 flex flex-col gap-2 overflow-auto p-3 sm:p-4">
       <p className="text-dim">
         {lines.length === 0
-          ? "Nothing was recorded of its screen. Nothing can be typed here until it runs again."
-          : "The last lines of its screen. Nothing can be typed here until it runs again."}
+          ? "No screen output was recorded. You can type here once it runs again."
+          : "The last lines of its screen. You can type here once it runs again."}
       </p>
       {lines.length > 0 && (
         <pre tabIndex={0} aria-label="Last lines" className="overflow-auto rounded-md bg-sunken p-3 font-mono text-xs">

@@ -7,7 +7,7 @@ import { git } from "../git/git.ts";
 import type { Change } from "./inspect.ts";
 import type { Worktree } from "../record.ts";
 
-/** More than a person goes through; the patch has them all, up to its own limit. */
+/** More than a user reads; the patch contains them all, up to its own limit. */
 const maxFiles = 5_000;
 
 export async function readChanges(
@@ -23,7 +23,7 @@ export async function readChanges(
   });
 }
 
-/** Paths as git has them: latin1, one character a byte. */
+/** Paths are latin1, one character per byte. */
 export interface Differing {
   path: string;
   oldPath: string | null;
@@ -34,12 +34,12 @@ export interface Differing {
 }
 
 export async function listDiffering({ from, call }: Comparison): Promise<Differing[]> {
-  return parseDiffering(await git("look", [...diffArguments, "--raw", "--numstat", "-z", from, "--"], call));
+  return parseDiffering(await git("read", [...diffArguments, "--raw", "--numstat", "-z", from, "--"], call));
 }
 
 async function listCommitted({ mergeBase, head, from, call }: Comparison): Promise<Set<string>> {
   if (head === null || head === mergeBase) return new Set();
-  const names = await git("look", [...diffArguments, "--no-renames", "--name-only", "-z", from, head, "--"], call);
+  const names = await git("read", [...diffArguments, "--no-renames", "--name-only", "-z", from, head, "--"], call);
   return new Set(names.split("\0").filter((name) => name !== ""));
 }
 
@@ -61,7 +61,7 @@ export function parseDiffering(text: string): Differing[] {
     if (named === "") at++;
     const entry = found.get(named === "" ? fields[at++]! : named);
     if (entry === undefined) continue;
-    // Both are a dash where git takes the content for binary.
+    // Both are a dash if git considers the content binary.
     entry.binary = added === "-";
     entry.additions = Number(added) || 0;
     entry.deletions = Number(deleted) || 0;
@@ -99,7 +99,7 @@ function describe(
       binary: file.binary,
     };
   });
-  // Repositories of their own inside the worktree: git shows no more of them than that they are there.
+  // Nested repositories: git shows only that they exist.
   const nested = changes.filter((change) => change.is === "untracked" && change.path.endsWith("/"));
   const none = { oldPath: null, additions: 0, deletions: 0, binary: false };
   return [

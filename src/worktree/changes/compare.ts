@@ -1,6 +1,6 @@
 /**
- * A worktree held against what it began from: committed, staged, unstaged and untracked together. Changes nothing: what
- * git has to be told for that (untracked files, conflicts as they lie there) goes into a copy of the index.
+ * Compares a worktree with its base: committed, staged, unstaged and untracked changes together. Changes nothing:
+ * untracked files and conflicts are added to a copy of the index.
  */
 import { mkdirSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
@@ -14,23 +14,23 @@ import { copyRegular } from "../git/git-files.ts";
 import type { Worktree } from "../record.ts";
 
 export interface Comparison {
-  /** What HEAD is compared with, by name. */
+  /** The base's name. */
   base: string;
   mergeBase: string | null;
   head: string | null;
-  /** The tree that the worktree is held against. */
+  /** The tree to compare the worktree with. */
   from: string;
-  /** Uncommitted ones. */
+  /** Uncommitted changes. */
   changes: Change[];
   call: GitCall;
 }
 
-/** A person waits for it; a checkout so large that git needs longer is not shown at all. */
+/** The user is waiting for it. */
 const compareDeadlineMs = 60_000;
-/** Larger files are told as binary: nobody reads them, and git would hold them whole. */
+/** Larger files are shown as binary: git would load them into memory. */
 const bigFile = "8m";
 
-/** Nothing that a repository's or a person's configuration says may change the form of a patch or run a program. */
+/** No configuration may change the form of a patch or run a program. */
 export const diffArguments = [
   "diff",
   "--no-ext-diff",
@@ -53,7 +53,7 @@ const plainDiff: readonly ConfigEntry[] = [
   ["diff.renameLimit", "1000"],
 ];
 
-/** By length of the repository's object ids. git knows both without having them stored. */
+/** By length of the object ids. git knows both without storing them. */
 const empty: Record<number, { tree: string; blob: string }> = {
   40: { tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", blob: "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391" },
   64: {
@@ -76,8 +76,8 @@ export async function compare<T>(
   const config = [...filters, ...plainDiff];
   const call: GitCall = { worktree, config, encoding: "latin1", deadlineMs: compareDeadlineMs };
   const comparison: Comparison = { base, mergeBase, head, from: mergeBase ?? ids.tree, changes, call };
-  const told = changes.filter(isNotInIndex);
-  if (told.length === 0) return await read(comparison);
+  const added = changes.filter(isNotInIndex);
+  if (added.length === 0) return await read(comparison);
   const name = `compare-${crypto().randomBytes(6).toString("hex")}`;
   const scratch = join(context.worktrees, ".scratch", name);
   mkdirSync(scratch, { recursive: true, mode: 0o700 });
@@ -85,14 +85,14 @@ export async function compare<T>(
     const index = join(scratch, "index");
     copyIndex(join(worktree.admin, "index"), index);
     const withIndex = { ...call, env: { GIT_INDEX_FILE: index } };
-    await git("store", ["update-index", "-z", "--index-info"], { ...withIndex, input: indexLines(told, ids.blob) });
+    await git("write", ["update-index", "-z", "--index-info"], { ...withIndex, input: indexLines(added, ids.blob) });
     return await read({ ...comparison, call: withIndex });
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
 
-/** A nested repository is listed as a directory and stays out. */
+/** A nested repository is listed as a directory and left out. */
 function isNotInIndex(change: Change): boolean {
   return change.is === "unmerged" || (change.is === "untracked" && !change.path.endsWith("/"));
 }
@@ -106,7 +106,7 @@ function indexLines(changes: readonly Change[], blob: string): Buffer {
   return Buffer.from(lines.join(""), "latin1");
 }
 
-/** With a time that is not later: git looks into files that changed in the moment their index was written. */
+/** With an earlier modification time: git rereads files that changed at the moment the index was written. */
 function copyIndex(from: string, to: string): void {
   const copied = copyRegular(from, to);
   if (copied === null) return;
@@ -115,8 +115,8 @@ function copyIndex(from: string, to: string): void {
 }
 
 /**
- * The freshest commit that HEAD shares with the default branch, its remote, or where the session began: an agent that
- * took up the newer default branch is not shown what others did there.
+ * The freshest commit that HEAD shares with the default branch, its remote, or the session's start. After an agent
+ * merged the newer default branch, other people's changes there are not shown.
  */
 async function findBase(worktree: Worktree, against: Against): Promise<{ base: string; mergeBase: string | null }> {
   const named = against.defaultBranch;
@@ -130,13 +130,13 @@ async function findBase(worktree: Worktree, against: Against): Promise<{ base: s
   const found = await Promise.all(
     candidates.map(async ({ name, ref }) => ({
       name,
-      commit: await askGit("look", ["merge-base", "HEAD", ref], { worktree }),
+      commit: await askGit("read", ["merge-base", "HEAD", ref], { worktree }),
     })),
   );
   const shared = found.flatMap(({ name, commit }) => (commit === null || commit === "" ? [] : [{ name, commit }]));
   const commits = [...new Set(shared.map(({ commit }) => commit.split("\n")[0]!))];
   const freshest =
-    commits.length < 2 ? commits[0] : await askGit("look", ["merge-base", "--independent", ...commits], { worktree });
+    commits.length < 2 ? commits[0] : await askGit("read", ["merge-base", "--independent", ...commits], { worktree });
   const mergeBase = freshest?.split("\n")[0] ?? null;
   const base = shared.find(({ commit }) => commit.startsWith(mergeBase ?? "-"))?.name ?? against.base;
   return { base, mergeBase };

@@ -1,10 +1,10 @@
-/** The files of a worktree that a person may mean by some letters: tracked ones, and untracked ones that are not ignored. */
+/** Finds files of a worktree by a few letters: tracked ones, and untracked ones that are not ignored. */
 import { git } from "../git/git.ts";
 import type { Worktree } from "../record.ts";
 
-/** Asked again with every letter that is typed: the list may be this old. */
+/** Queried with every keystroke: the list may be this old. */
 const keptMs = 3_000;
-/** Beyond this, ranking all of them for each letter would stall the daemon. */
+/** Ranking more for each keystroke would stall the daemon. */
 const maxListed = 200_000;
 const listDeadlineMs = 20_000;
 const maxKept = 4;
@@ -35,7 +35,7 @@ async function listFiles(worktree: Worktree): Promise<string[]> {
 
 async function readList(worktree: Worktree): Promise<string[]> {
   const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"];
-  const text = await git("look", args, { worktree, deadlineMs: listDeadlineMs });
+  const text = await git("read", args, { worktree, deadlineMs: listDeadlineMs });
   return text
     .split("\0", maxListed)
     .filter((name) => name !== "")
@@ -43,8 +43,8 @@ async function readList(worktree: Worktree): Promise<string[]> {
 }
 
 /**
- * Those that hold the query's letters in their order, best first: the file's own name begins with it, holds it, the path
- * holds it, the name has the letters, the path has them. Among equals the shorter path.
+ * Files that contain the query's letters in order. Best first: the file name starts with it, contains it, the path
+ * contains it, the name has its letters, the path has them. The shorter path wins a tie.
  */
 export function rankFiles(files: readonly string[], query: string): string[] {
   const wanted = query.toLowerCase();

@@ -1,4 +1,4 @@
-/** What a worktree holds that nothing else does: changed files, and commits that no other ref reaches. Runs no filter. */
+/** What only this worktree contains: changed files, and commits that no other ref reaches. Runs no filter. */
 import { join, resolve } from "node:path";
 import type { WorktreeWork } from "../../ports/worktree.ts";
 import type { Context } from "../context.ts";
@@ -13,7 +13,7 @@ import { existsSync, lstatSync, mkdirSync, rmSync, statSync, symlinkSync, writeF
 import { crypto } from "../../base/digest.ts";
 import { isInside } from "../git/repository.ts";
 
-/** Names are kept as latin1 strings, one character a byte: a file name need not be UTF-8. */
+/** Names are latin1 strings, one character per byte: a file name may not be UTF-8. */
 export interface Change {
   path: string;
   is: "untracked" | "unmerged" | "tracked";
@@ -34,7 +34,7 @@ export interface Findings {
   plain: boolean;
 }
 
-/** More names than a person reads; the count of the rest would cost as much as the list. */
+/** More than a user reads; counting the rest would take as long as listing it. */
 const maxNamed = 100;
 const maxDepth = 8;
 
@@ -49,12 +49,12 @@ export async function inspectWorktree(context: Scratch, worktree: Worktree): Pro
   const work: WorktreeWork = { uncommitted: changes.length, unpushed };
   await addNested(context, { outer: worktree, path: worktree.path, depth: 0, prefix: "" }, work);
   const note = contradiction(context, worktree);
-  if (note !== null) work.note = `${note} Holdfast goes by its own record of this worktree.`;
+  if (note !== null) work.note = `${note} Holdfast uses its own record of this worktree.`;
   return { head, changes, work, filters, plain };
 }
 
 interface Nesting {
-  /** The session's worktree: nothing outside of it and of its directory of git is looked at. */
+  /** The session's worktree: nothing outside it and its git directory is read. */
   outer: Worktree;
   path: string;
   depth: number;
@@ -90,10 +90,11 @@ export async function readStatus(
 }
 
 async function askStatus(call: GitCall): Promise<string> {
-  // A submodule's own configuration names filters too, so git is not sent into it; we go ourselves, without that.
+  // A submodule's own configuration may name filters, so git does not recurse into it; we do, without that
+  // configuration.
   const shown = ["--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
   const args = ["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", ...shown];
-  return await git("look", args, { ...call, encoding: "latin1", deadlineMs: statusDeadlineMs });
+  return await git("read", args, { ...call, encoding: "latin1", deadlineMs: statusDeadlineMs });
 }
 
 async function readUnpushed({ admin }: Worktree, call: GitCall): Promise<string[]> {
@@ -101,7 +102,7 @@ async function readUnpushed({ admin }: Worktree, call: GitCall): Promise<string[
   const own = head?.is === "branch" ? [`--exclude=refs/heads/${head.branch}`] : [];
   const others = ["--not", ...own, "--exclude=refs/holdfast/*", "--exclude=refs/stash", "--glob=refs/*"];
   const args = ["rev-list", `--max-count=${maxNamed}`, "--abbrev-commit", "--format=%h %s", "HEAD", ...others];
-  const answer = await runGit("look", args, call);
+  const answer = await runGit("read", args, call);
   // No HEAD yet: nothing can be unpushed.
   if (answer.code !== 0) return [];
   return answer.stdout
@@ -124,7 +125,7 @@ export function parseStatus(text: string): { head: string | null; changes: Chang
       const none = { staged: false, unstaged: true, submodule: false };
       changes.push({ path: entry.slice(2), is: "untracked", ...none });
     } else if (kind === "1" || kind === "u") {
-      // `1 XY sub mH mI mW hH hI path`, `u XY sub m1 m2 m3 mW h1 h2 h3 path`; the path may hold spaces.
+      // `1 XY sub mH mI mW hH hI path`, `u XY sub m1 m2 m3 mW h1 h2 h3 path`; the path may contain spaces.
       const fields = entry.split(" ");
       const [, states = "..", submodule = "N..."] = fields;
       changes.push({
@@ -144,12 +145,17 @@ function stripControls(text: string): string {
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, " ");
 }
 
-/** A worktree to look into, with objects that lie elsewhere than in its git directory. */
+/** A nested worktree whose objects are not in its git directory. */
 interface View extends Worktree {
   objectDirectory: string;
 }
 
-/** Null for what is no repository, or none that lies wholly inside the session's worktree and its directory of git. */
+/**
+ * Inspects a repository inside a worktree through our own git directory: its HEAD, index, refs and objects,
+ * without its configuration, attributes or hooks. The agent can change those at any moment, so switching off the
+ * programs they name would be a race. Null unless the repository is entirely inside the session's worktree and its git
+ * directory.
+ */
 async function lookInside<T>(
   context: Pick<Context, "worktrees">,
   outer: Worktree,
@@ -175,7 +181,7 @@ function nestedGitDir(outer: Worktree, path: string): string | null {
   if (!isInside(outer.path, path) || lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return null;
   const gitDir = gitDirOf(path);
   if (gitDir === null || !existsSync(gitDir)) return null;
-  // A worktree or a clone of something else would show this session another repository's commits.
+  // A worktree or clone of another repository would show that one's commits.
   const isOwn = isInside(outer.path, gitDir) || isInside(join(outer.admin, "modules"), gitDir);
   if (!isOwn || existsSync(join(gitDir, "commondir"))) return null;
   return resolve(gitDir);
@@ -188,13 +194,13 @@ function writeView(directory: string, gitDir: string): boolean {
   const format = isLong ? "\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n" : "";
   writeFileSync(join(directory, "config"), `[core]\n\tbare = false\n${format}`);
   writeFileSync(join(directory, "HEAD"), `${head}\n`);
-  // Stronger than every `.gitattributes`: no file has a filter, so that the person's own run on nothing either.
+  // Overrides every `.gitattributes`: no file has a filter, so your own filters do not run either.
   writeFileSync(join(directory, "info", "attributes"), "* !filter !diff !merge\n");
   copyRegular(join(gitDir, "index"), join(directory, "index"));
   copyRegular(join(gitDir, "packed-refs"), join(directory, "packed-refs"));
   if (statSync(join(gitDir, "refs"), { throwIfNoEntry: false })?.isDirectory() !== true) return false;
   symlinkSync(join(gitDir, "refs"), join(directory, "refs"));
-  // git takes a directory without this one for no repository, wherever the objects are.
+  // Without this directory git does not accept a repository, wherever its objects are.
   mkdirSync(join(directory, "objects"));
   return true;
 }

@@ -1,14 +1,14 @@
 /**
- * Facts for the question whether a worktree's commits are in its base by content: what a squash or a rebase makes of them
- * has other names. Plumbing only: no merge, no filter, no driver of the repository runs, and nothing is written.
+ * Facts about whether the base contains a worktree's commits by content: after a squash or rebase they have other ids.
+ * Only plumbing commands: no merge, filter or driver of the repository runs, and nothing is written.
  */
 import type { MergeFacts, MergeQuestion } from "../../ports/worktree.ts";
 import { askGit, git, runGit } from "../git/git.ts";
 import type { Worktree } from "../record.ts";
 
-/** More than a person reads, and more than a branch of one session has. */
+/** More than a user reads, and more than a session's branch has. */
 const maxCommits = 100;
-/** A base that moved further than this since the branch began is not searched for a squash. */
+/** If the base has more new commits than this, it is not searched for a squash. */
 const maxBaseCommits = 400;
 const maxPatchBytes = 64 * 1024 * 1024;
 const plain = ["--no-ext-diff", "--no-textconv", "--no-renames", "--no-color"];
@@ -28,12 +28,12 @@ export async function readMergeFacts(worktree: Worktree, question: MergeQuestion
   return { ...facts, sameFiles: await sameFiles(worktree, bases), samePatch: await samePatch(worktree, bases, ahead) };
 }
 
-/** Whether the worktree's HEAD has this commit and where it began does not: then it is the session's own. */
+/** Whether the worktree's HEAD contains this commit and its start does not: then it is the session's own. */
 export async function isOwnCommit(worktree: Worktree, commit: string, base: string): Promise<boolean> {
   if (!/^[0-9a-f]{40,64}$/.test(commit)) return false;
   if ((await existing(worktree, [commit])).length === 0) return false;
   const isAncestor = async (of: string): Promise<boolean> =>
-    (await runGit("look", ["merge-base", "--is-ancestor", commit, of], { worktree })).code === 0;
+    (await runGit("read", ["merge-base", "--is-ancestor", commit, of], { worktree })).code === 0;
   return (await isAncestor("HEAD")) && !(/^[0-9a-f]{40,64}$/.test(base) && (await isAncestor(base)));
 }
 
@@ -44,11 +44,11 @@ interface Commit {
 
 const line = ({ text }: Commit): string => text;
 
-/** Names that the repository has, as commits; an id that was never fetched is left out. */
+/** The names that exist, as commits; an id that was never fetched is left out. */
 async function existing(worktree: Worktree, names: readonly string[]): Promise<string[]> {
   const found = await Promise.all(
     names.map((name) =>
-      askGit("look", ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`], { worktree }),
+      askGit("read", ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`], { worktree }),
     ),
   );
   return [...new Set(found.filter((commit) => commit !== null))];
@@ -64,8 +64,8 @@ async function commitsOf(worktree: Worktree, without: readonly string[]): Promis
     "--not",
     ...without,
   ];
-  // A failure is thrown: an empty answer would mean that nothing is left to be merged.
-  const text = await git("look", args, { worktree });
+  // A failure throws: an empty result would mean that everything is merged.
+  const text = await git("read", args, { worktree });
   return text
     .split("\n")
     .filter((each) => each !== "")
@@ -74,7 +74,7 @@ async function commitsOf(worktree: Worktree, without: readonly string[]): Promis
 
 async function sameFiles(worktree: Worktree, bases: readonly string[]): Promise<boolean | null> {
   for (const base of bases) {
-    const began = await askGit("look", ["merge-base", "HEAD", base], { worktree });
+    const began = await askGit("read", ["merge-base", "HEAD", base], { worktree });
     if (began === null) continue;
     const changed = await filesBetween(worktree, began, "HEAD");
     const different = new Set(await filesBetween(worktree, base, "HEAD"));
@@ -84,14 +84,14 @@ async function sameFiles(worktree: Worktree, bases: readonly string[]): Promise<
 }
 
 async function filesBetween(worktree: Worktree, from: string, to: string): Promise<string[]> {
-  const text = await git("look", ["diff-tree", "-r", "--name-only", "-z", ...plain, from, to], {
+  const text = await git("read", ["diff-tree", "-r", "--name-only", "-z", ...plain, from, to], {
     worktree,
     encoding: "latin1",
   });
   return text.split("\0").filter((name) => name !== "");
 }
 
-/** Null where there is too much of it to tell. */
+/** Null if there is too much to compare. */
 async function samePatch(
   worktree: Worktree,
   bases: readonly string[],
@@ -99,17 +99,17 @@ async function samePatch(
 ): Promise<boolean | null> {
   try {
     for (const base of bases) {
-      const began = await askGit("look", ["merge-base", "HEAD", base], { worktree });
+      const began = await askGit("read", ["merge-base", "HEAD", base], { worktree });
       if (began === null) continue;
       const range = ["rev-list", `--max-count=${maxBaseCommits}`, "--no-merges", base, `^${began}`];
-      const made = new Set(await patchIds(worktree, await git("look", range, { worktree })));
+      const made = new Set(await patchIds(worktree, await git("read", range, { worktree })));
       if (made.size === 0) continue;
-      const whole = await git("look", ["diff-tree", "-r", "-p", ...plain, began, "HEAD"], {
+      const combined = await git("read", ["diff-tree", "-r", "-p", ...plain, began, "HEAD"], {
         worktree,
         maxBytes: maxPatchBytes,
       });
-      const [wholeId] = idsIn(await git("look", ["patch-id", "--stable"], { worktree, input: whole }));
-      if (wholeId !== undefined && made.has(wholeId)) return true;
+      const [combinedId] = idsIn(await git("read", ["patch-id", "--stable"], { worktree, input: combined }));
+      if (combinedId !== undefined && made.has(combinedId)) return true;
       const each = await patchIds(worktree, ahead.map(({ id }) => `${id}\n`).join(""));
       if (each.length === ahead.length && each.every((id) => made.has(id))) return true;
     }
@@ -122,11 +122,11 @@ async function samePatch(
 async function patchIds(worktree: Worktree, commits: string): Promise<string[]> {
   if (commits === "") return [];
   const call = { worktree, maxBytes: maxPatchBytes };
-  const patches = await git("look", ["diff-tree", "--stdin", "-r", "-p", "-m", "--root", ...plain], {
+  const patches = await git("read", ["diff-tree", "--stdin", "-r", "-p", "-m", "--root", ...plain], {
     ...call,
     input: commits,
   });
-  return idsIn(await git("look", ["patch-id", "--stable"], { ...call, input: patches }));
+  return idsIn(await git("read", ["patch-id", "--stable"], { ...call, input: patches }));
 }
 
 function idsIn(text: string): string[] {

@@ -1,4 +1,4 @@
-/** What a worktree's changes are, as a git patch of bounded size; what is cut off is still a patch that can be read. */
+/** A worktree's changes as a git patch of bounded size; a truncated patch is still readable. */
 import { HoldfastError } from "../../contract/error.ts";
 import type { Against } from "../../ports/worktree.ts";
 import type { PatchJson } from "../../contract/wire.ts";
@@ -8,7 +8,7 @@ import type { Context } from "../context.ts";
 import { gitFailed, runGit } from "../git/git.ts";
 import type { Worktree } from "../record.ts";
 
-/** What a browser shows without stalling. */
+/** More would stall the browser. */
 const maxPatchBytes = 8 * 1024 * 1024;
 const maxFileBytes = 2 * 1024 * 1024;
 
@@ -25,18 +25,18 @@ export async function readPatch(
       const name = Buffer.from(file).toString("latin1");
       const found = (await listDiffering(comparison)).find((each) => each.path === name);
       if (found === undefined) return { patch: "", truncated: false };
-      // With its old name, or git would show a rename as a new file.
+      // Include the old name, or git shows a rename as a new file.
       paths = [found.oldPath, found.path].flatMap((each) => (each === null ? [] : [bytesOf(each)]));
     }
     const args = [...diffArguments, "--patch", comparison.from, "--", ...paths];
     const maxBytes = file === null ? maxPatchBytes : maxFileBytes;
-    const answer = await runGit("look", ["--literal-pathspecs", ...args], { ...comparison.call, maxBytes, cut: true });
+    const answer = await runGit("read", ["--literal-pathspecs", ...args], { ...comparison.call, maxBytes, cut: true });
     if (answer.code !== 0) throw gitFailed(args, answer.stderr);
     return limitPatch(answer.stdout, answer.cut === true, maxFileBytes);
   });
 }
 
-/** Takes and gives patches of bytes (latin1 in, text out). `cut`: the last file of it is not whole. */
+/** Input is latin1, output is text. `cut`: the last file is incomplete. */
 export function limitPatch(bytes: string, cut: boolean, fileBytes: number): PatchJson {
   const files = bytes === "" ? [] : bytes.split(/^(?=diff --git )/m);
   let truncated = cut;
@@ -48,12 +48,12 @@ export function limitPatch(bytes: string, cut: boolean, fileBytes: number): Patc
   return { patch: Buffer.from(limited.join(""), "latin1").toString("utf8"), truncated };
 }
 
-/** Up to its last whole line, and the last hunk's header says how many lines it still has. */
+/** Cuts at the last complete line and corrects the line counts in the last hunk's header. */
 function cutFile(file: string): string {
   const text = file.slice(0, file.lastIndexOf("\n") + 1);
   const hunks = [...text.matchAll(/^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@.*\n/gm)];
   const last = hunks.at(-1);
-  // Without a hunk a half header would be left, which says nothing.
+  // Without a hunk only half a header would remain.
   if (last === undefined) return /^(Binary files|GIT binary patch|rename to|new file mode) /m.test(text) ? text : "";
   const body = text.slice(last.index + last[0].length);
   const lines = body.split("\n").slice(0, -1);
@@ -66,10 +66,10 @@ function checkFile(file: string): void {
   const segments = file.split("/");
   if (!file.includes("\0") && segments.every((segment) => segment !== "" && segment !== "." && segment !== ".."))
     return;
-  throw new HoldfastError("invalid", "`path` is a file's path inside the worktree.");
+  throw new HoldfastError("invalid", "`path` must be a file's path inside the worktree.");
 }
 
-/** As the argument that git gets: Node encodes it as UTF-8, so a name that is not comes apart; it is then not found. */
+/** The argument for git. Node encodes it as UTF-8, so a name in another encoding is not found. */
 function bytesOf(path: string): string {
   return Buffer.from(path, "latin1").toString("utf8");
 }

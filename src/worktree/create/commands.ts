@@ -1,4 +1,4 @@
-/** Runs postCreate commands one after the other in the worktree, with what they print shown as it comes. */
+/** Runs postCreate commands one after another in the worktree and streams their output. */
 import { spawn } from "node:child_process";
 import { endTree, findTree, type TreeMember, type TreeTarget } from "../../base/process-tree.ts";
 import { startChild, whyNotStarted } from "../../base/run.ts";
@@ -23,7 +23,7 @@ export function splitArgv(line: string): string[] {
       index += 1;
       const next = line[index];
       if (next === undefined) throw refuse(line, "it ends with a backslash");
-      // Inside double quotes a backslash only escapes what would otherwise mean something.
+      // Inside double quotes a backslash only escapes special characters.
       word = (word ?? "") + (quote === '"' && next !== '"' && next !== "\\" ? `\\${next}` : next);
     } else if (quote === '"') {
       if (char === '"') quote = null;
@@ -49,26 +49,29 @@ export function splitArgv(line: string): string[] {
 
 function refuse(line: string, why: string): HoldfastError {
   return new HoldfastError("invalid", `postCreate cannot run \`${line}\`: ${why}.`, {
-    hint: "Commands are not run by a shell. Quote the argument, or name the shell: sh -c '…'.",
+    hint: "Commands run without a shell. Quote the argument, or name the shell: sh -c '…'.",
   });
 }
 
-/** A first `npm ci` of a large project on a slow line; longer is taken for hung. */
+/** A first `npm ci` of a large project on a slow connection. */
 const commandDeadlineMs = 20 * 60_000;
 const keptLines = 12;
-/** In the environment of all that a command starts, with the worktree: so is found what outlives it, or the daemon. */
+/**
+ * In the environment of everything a command starts, with the worktree's path: finds processes that outlive the command
+ * or the daemon.
+ */
 const marker = "HOLDFAST_MAKING";
-/** Package managers clean up behind themselves when they are asked to go. */
+/** Package managers clean up after a SIGTERM. */
 const politeMs = 2_000;
 const forceMs = 3_000;
-/** How long what was printed last may take to arrive after the exit. */
+/** How long the last output may take to arrive after the exit. */
 const drainMs = 250;
 
 interface Where {
   path: string;
   env: Record<string, string>;
   output: (text: string) => void;
-  /** Nobody wants the worktree any more. */
+  /** The worktree is no longer needed. */
   signal?: AbortSignal | undefined;
   deadlineMs?: number;
 }
@@ -83,19 +86,19 @@ export async function runCommands(lines: readonly string[], where: Where): Promi
     if (code === 0) continue;
     const how = why ?? (signal === null ? `exit code ${code}` : `ended by ${signal}`);
     throw new HoldfastError("launch-failed", [`postCreate \`${line}\` failed: ${how}.`, ...last].join("\n"), {
-      hint: "Correct the project's postCreate, or run the command by hand to see more.",
+      hint: "Fix the project's postCreate, or run the command by hand to see more.",
     });
   }
 }
 
-/** Everything that commands of this worktree started, themselves included. */
+/** All processes started by commands of this worktree. */
 const startedFor = (path: string): TreeTarget => ({ roots: [], marker: { name: marker, values: [path] } });
 
 export async function areCommandsLeft(path: string): Promise<boolean> {
   return (await findTree(startedFor(path))).length > 0;
 }
 
-/** Ends them, and returns what is left all the same. */
+/** Stops them, and returns those that keep running. */
 async function endCommands(path: string): Promise<TreeMember[]> {
   return await endTree(startedFor(path), { politeMs, forceMs });
 }
@@ -104,10 +107,10 @@ export async function endAllCommands(path: string): Promise<void> {
   const left = await endCommands(path);
   if (left.length === 0) return;
   const named = left.map(({ identity, what }) => `${what} (pid ${identity.pid})`).join(", ");
-  throw new HoldfastError("conflict", `A command that makes ${path} could not be ended: ${named}.`);
+  throw new HoldfastError("conflict", `Cannot stop a command that creates ${path}: ${named}.`);
 }
 
-/** Who works in the worktree, once commands of ours that were left there are ended. */
+/** The processes in the worktree, after stopping our leftover commands. */
 export async function othersInside(path: string): Promise<Inside[]> {
   if (processesInside(path).length === 0) return [];
   await endCommands(path);
@@ -131,13 +134,13 @@ async function run(argv: readonly string[], where: Where): Promise<Ran> {
   try {
     child = await startChild(begin);
   } catch (error) {
-    return { code: null, signal: null, last: [], why: `could not be started: ${whyNotStarted(error)}` };
+    return { code: null, signal: null, last: [], why: `cannot start: ${whyNotStarted(error)}` };
   }
   return await new Promise<Ran>((resolve) => {
     let tail = "";
     let why: string | null = null;
     const timer = setTimeout(() => {
-      why = "took too long and was ended";
+      why = "timed out";
       void endCommands(where.path);
     }, where.deadlineMs ?? commandDeadlineMs);
     const unwanted = (): void => void endCommands(where.path);
@@ -154,10 +157,10 @@ async function run(argv: readonly string[], where: Where): Promise<Ran> {
       resolve({ code, signal, last: tail.trimEnd().split("\n").slice(-keptLines).filter(Boolean), why });
     };
     child.on("error", (error) => {
-      why = `could not be started: ${error.message}`;
+      why = `cannot start: ${error.message}`;
       finish(null, null);
     });
-    // `close` may never come: a command that leaves a server behind keeps the pipes open.
+    // `close` may never come: a server left behind keeps the pipes open.
     child.on("exit", (code, signal) => setTimeout(() => finish(code, signal), drainMs).unref());
     child.on("close", finish);
   });
@@ -168,7 +171,7 @@ export interface Inside {
   command: string;
 }
 
-/** Live processes with their working directory at or below `path` (Linux; elsewhere nobody can be asked cheaply). */
+/** Live processes whose working directory is at or below `path` (Linux only): a rename would move them along. */
 export function processesInside(path: string): Inside[] {
   if (process.platform !== "linux") return [];
   let real: string;
@@ -185,7 +188,7 @@ export function processesInside(path: string): Inside[] {
     try {
       cwd = readlinkSync(`/proc/${pid}/cwd`);
     } catch {
-      // Gone, a zombie, or another user's, who could not work in our directory either.
+      // Exited, a zombie, or another user's, who cannot work in our directory.
       continue;
     }
     if (cwd === real || cwd.startsWith(real + sep)) found.push({ pid, command: commandOf(pid) });

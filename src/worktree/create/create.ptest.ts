@@ -43,7 +43,7 @@ describe("the base", () => {
     const local = commit(repository, { "file.txt": "local\n" });
     expect(await workspaces.create(plan("ab-2"), quiet)).toMatchObject({ base: local });
     expect(await workspaces.create(plan("ab-3", { base: old }), quiet)).toMatchObject({ base: old });
-    await expect(workspaces.create(plan("ab-4", { base: "--output=x" }), quiet)).rejects.toThrow("no commit called");
+    await expect(workspaces.create(plan("ab-4", { base: "--output=x" }), quiet)).rejects.toThrow("does not exist");
     expect(existsSync(plan("ab-4").path)).toBe(false);
   });
 

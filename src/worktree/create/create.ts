@@ -1,7 +1,7 @@
 /**
- * Makes a session's worktree in small steps: branch, registration, checkout, submodules, links and copies, commands,
- * marker. Each looks at what is there first, so a second call after a crash anywhere finishes what the first began.
- * Nothing is forced and nothing with content is removed.
+ * Creates a session's worktree in small steps: branch, registration, checkout, submodules, links and copies, commands,
+ * marker. Each step checks first what is done, so a second call finishes an interrupted one. Nothing is forced, and
+ * nothing with content is removed.
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -72,7 +72,7 @@ export async function createWorktree(
   await reach("workspace.create.branched");
   const filters = await reading;
   for (const name of filters.leftOut) {
-    note(`Filter ${name} of this repository's own configuration is not run. To trust it, set it in ~/.gitconfig.`);
+    note(`Filter ${name} of the repository's own configuration does not run. To trust it, set it in ~/.gitconfig.`);
   }
   const admin = await register(context, repository, plan, { place, tip, filters });
   const worktree = remember(context, repository, plan, admin);
@@ -96,7 +96,7 @@ export async function createWorktree(
   return ready;
 }
 
-/** From here on git is sent to this directory, whatever `.git` in the worktree says. */
+/** From now on git uses this directory, whatever the worktree's `.git` names. */
 function remember(context: Context, { commonDir }: Repository, plan: WorktreePlan, admin: string): Worktree {
   const { path, session, objects = null } = plan;
   const worktree = { path, admin, commonDir, session, objects };
@@ -119,15 +119,15 @@ function describe({ path, branch }: WorktreePlan, start: Start): WorktreeReady {
 
 export function checkPlan(repository: Repository, plan: WorktreePlan): void {
   if (!isBranchName(plan.branch)) {
-    throw new HoldfastError("invalid", `${JSON.stringify(plan.branch)} cannot be the name of a branch.`, {
-      hint: "Name another one with --branch.",
+    throw new HoldfastError("invalid", `${JSON.stringify(plan.branch)} is not a valid branch name.`, {
+      hint: "Choose another name with --branch.",
     });
   }
   const home = repository.root ?? repository.commonDir;
-  // When `.git` of a worktree inside the repository goes missing, git silently acts on the repository itself.
+  // If `.git` of a worktree inside the repository is lost, git silently acts on the repository itself.
   if (isInside(home, plan.path) || isInside(plan.path, home) || isInside(repository.commonDir, plan.path)) {
     throw new HoldfastError("preflight-failed", `${plan.path} is inside the repository ${home}.`, {
-      hint: "Keep worktrees outside of the repository.",
+      hint: "Keep worktrees outside the repository.",
     });
   }
 }
@@ -137,17 +137,17 @@ export async function checkFree(repository: Repository, plan: WorktreePlan, star
   const holder = await holderOf(repository, plan.branch, plan.path);
   if (holder === null) return;
   throw new HoldfastError("conflict", `Branch ${plan.branch} is checked out in ${holder}.`, {
-    hint: "Name another branch with --branch, or switch that worktree to another one.",
+    hint: "Choose another branch with --branch, or switch that worktree to another one.",
   });
 }
 
-/** The branch's tip afterwards; null for a repository without a commit. */
+/** Returns the branch's tip; null in a repository without a commit. */
 async function makeBranch(repository: Repository, plan: WorktreePlan, start: Start): Promise<string | null> {
   if (start.is === "unborn") return null;
   if (start.is === "branch") return start.tip;
   const made = ["update-ref", "--create-reflog", "-m", creationMessage(plan)];
-  // The last argument is the old value, none: should the branch have appeared meanwhile, this fails instead of moving it.
-  await git("store", [...made, `refs/heads/${plan.branch}`, start.commit, ""], { gitDir: repository.commonDir });
+  // The empty old value makes this fail if the branch exists by now, instead of moving it.
+  await git("write", [...made, `refs/heads/${plan.branch}`, start.commit, ""], { gitDir: repository.commonDir });
   return start.commit;
 }
 
@@ -167,22 +167,22 @@ async function register(
   clearLeftover(plan.path);
   mkdirSync(dirname(plan.path), { recursive: true, mode: 0o700 });
   if (tip !== null && (await claimSpare(context, repository, plan.path))) {
-    // Registered long ago; its HEAD is still detached.
+    // Already registered; its HEAD is still detached.
   } else if (tip !== null && filters.plain && canRegister(plan.path)) {
     return writeRegistration(commonDir, plan.path, plan.branch);
   } else {
     const what = tip === null ? ["--detach", plan.path, await emptyCommit(commonDir)] : [plan.path, plan.branch];
-    await git("store", ["worktree", "add", "--quiet", "--no-checkout", ...what], { gitDir: commonDir });
+    await git("write", ["worktree", "add", "--quiet", "--no-checkout", ...what], { gitDir: commonDir });
   }
   const admin = registeredAt(repository, plan.path);
-  if (admin === null) throw new Error(`git made no worktree at ${plan.path}`);
+  if (admin === null) throw new Error(`git created no worktree at ${plan.path}`);
   return admin;
 }
 
-/** `worktree add` needs a commit; this one is referred to by nothing once HEAD names the unborn branch. */
+/** `worktree add` needs a commit; nothing refers to this one once HEAD names the unborn branch. */
 async function emptyCommit(gitDir: string): Promise<string> {
-  const tree = (await git("store", ["hash-object", "-t", "tree", "-w", "--stdin"], { gitDir })).trim();
-  return (await git("store", ["commit-tree", "-m", "nothing yet", tree], { gitDir })).trim();
+  const tree = (await git("write", ["hash-object", "-t", "tree", "-w", "--stdin"], { gitDir })).trim();
+  return (await git("write", ["commit-tree", "-m", "nothing yet", tree], { gitDir })).trim();
 }
 
 async function attach(worktree: Worktree, plan: WorktreePlan): Promise<void> {
@@ -190,10 +190,10 @@ async function attach(worktree: Worktree, plan: WorktreePlan): Promise<void> {
   const head = readHead(admin);
   if (head?.is === "branch" && head.branch === plan.branch) return;
   if (isCheckedOut(admin) && readMarker(admin)?.is !== "spare") {
-    throw taken(plan.path, "its worktree is on something else than the session's branch");
+    throw taken(plan.path, "its worktree is not on the session's branch");
   }
   const args = ["symbolic-ref", "-m", "holdfast: claimed", "HEAD", `refs/heads/${plan.branch}`];
-  await git("store", args, { admin: worktree });
+  await git("write", args, { admin: worktree });
 }
 
 async function checkOut(
@@ -207,11 +207,11 @@ async function checkOut(
   if (atTip) return;
   releaseIndex(admin);
   if (tip === null) {
-    await git("store", ["read-tree", "--empty"], { worktree });
+    await git("write", ["read-tree", "--empty"], { worktree });
     return;
   }
   const began = performance.now();
-  // Reached only while git has never finished a checkout here, or for a spare that nobody was given yet.
+  // Reached only if git never finished a checkout here, or for an unused spare.
   const call = { worktree, config: filters.checkout, deadlineMs: checkoutDeadlineMs };
   await git("checkout", ["reset", "--hard", "--quiet"], call);
   if (marker === null) rememberCost(context, repository, performance.now() - began);
@@ -232,12 +232,12 @@ async function link(
   await provision({ root, worktree, symlinks, copy, scratch, filters: filters.none, note });
 }
 
-/** A git that outlived the daemon may still be at it, and finishes; a postCreate command is begun anew. */
+/** A git that outlived the daemon may still be running, and finishes; a postCreate command starts over. */
 async function untilNobodyInside(path: string): Promise<void> {
   let inside = await othersInside(path);
   const deadline = performance.now() + insideDeadlineMs;
   for (; inside.length > 0; inside = processesInside(path)) {
-    if (performance.now() > deadline) throw taken(path, `${describeInside(inside)} still works in it`);
+    if (performance.now() > deadline) throw taken(path, `${describeInside(inside)} is still using it`);
     await new Promise((resume) => setTimeout(resume, insidePollMs));
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The one operation of ours that talks to a remote. A partial clone lacks objects; git would fetch each when it comes upon
- * it, by the ssh command, helper or program that the repository's configuration names. Here the checkout's missing objects
- * are fetched at once, before it, from a git directory of ours: only the person's own configuration counts in that, and all
- * that the repository says is the address.
+ * The only operation that contacts a remote. In a partial clone git would fetch each missing object on demand, with the
+ * ssh command, helper or program that the repository's configuration names. This fetches the checkout's missing objects
+ * beforehand, from our own git directory: it uses only your own configuration, and the repository provides only
+ * the address.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,10 +12,10 @@ import type { Context } from "../context.ts";
 import { checkoutDeadlineMs, git, runGit, type GitResult } from "../git/git.ts";
 import type { Repository } from "../git/repository.ts";
 
-/** Trees may be missing too: each fetch may bring some whose own entries are missing. */
+/** Trees may be missing too: a fetched tree may have missing entries. */
 const maxRounds = 64;
 
-/** Makes a commit's files complete, and says so; throws with the command to run where that fails. */
+/** Completes a commit's files and reports it; throws with the command to run if that fails. */
 export async function fetchMissing(
   context: Pick<Context, "worktrees">,
   repository: Repository,
@@ -30,8 +30,8 @@ export async function fetchMissing(
     if (url === null) throw cannotFetch(repository, commit, "its configuration names no remote to fetch from");
     const answer = await fetchFrom(context, repository, url, missing);
     if (answer.code !== 0) {
-      const said = answer.stderr.trim().split("\n").at(-1) ?? "";
-      throw cannotFetch(repository, commit, `fetching from ${withoutLogin(url)} failed: ${said}`);
+      const message = answer.stderr.trim().split("\n").at(-1) ?? "";
+      throw cannotFetch(repository, commit, `fetching from ${withoutLogin(url)} failed: ${message}`);
     }
     fetched += missing.length;
     if (round === 0) note(`This repository is a partial clone. Fetching missing objects from ${withoutLogin(url)} …`);
@@ -41,13 +41,13 @@ export async function fetchMissing(
 
 async function listMissing({ commonDir }: Repository, commit: string): Promise<string[]> {
   const args = ["rev-list", "--objects", "--no-walk", "--missing=print", commit];
-  const text = await git("look", args, { gitDir: commonDir, deadlineMs: checkoutDeadlineMs });
+  const text = await git("read", args, { gitDir: commonDir, deadlineMs: checkoutDeadlineMs });
   return text.split("\n").flatMap((line) => /^\?([0-9a-f]{40,64})$/.exec(line)?.[1] ?? []);
 }
 
 async function promisorUrl({ commonDir }: Repository): Promise<string | null> {
   const asked = "^(extensions\\.partialclone|remote\\..*\\.(promisor|url))$";
-  const answer = await runGit("look", ["config", "-z", "--get-regexp", asked], { gitDir: commonDir });
+  const answer = await runGit("read", ["config", "-z", "--get-regexp", asked], { gitDir: commonDir });
   const settings = answer.stdout.split("\0").map((entry) => {
     const cut = entry.indexOf("\n");
     return cut < 0 ? ([entry, ""] as const) : ([entry.slice(0, cut), entry.slice(cut + 1)] as const);
@@ -87,7 +87,7 @@ function cannotFetch({ root, commonDir }: Repository, commit: string, why: strin
   });
 }
 
-/** An address may hold a password. */
+/** An address may contain a password. */
 function withoutLogin(url: string): string {
   return url.replace(/^([a-z+]+:\/\/)[^/@]*@/i, "$1");
 }

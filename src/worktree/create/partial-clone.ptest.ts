@@ -181,7 +181,7 @@ test("[GIT-202] links that an agent left in git's directory or in its worktree l
     symlinkSync(secret, join(plan.path, name));
   }
   const entry = await world.workspaces.trash(plan);
-  expect(entry!.note).toContain("was a link");
+  expect(entry!.note).toContain("was a symbolic link");
   const store = `--git-dir=${join(world.trash, entry!.id, "files.git")}`;
   expect(sh(world.dir, store, "ls-tree", "-r", "--name-only", "snapshot")).not.toContain("key");
   expect(() => sh(world.dir, store, "grep", "canary", "snapshot")).toThrow("Command failed");

@@ -1,4 +1,4 @@
-/** What would stop `create`, found before anything is made. */
+/** Finds problems that would stop `create`, before anything is created. */
 import { existsSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { HoldfastError } from "../../contract/error.ts";
@@ -13,9 +13,9 @@ import { readMarker } from "../record.ts";
 import { checkProvision } from "./provision.ts";
 import { inspectPath, openRepository } from "../git/repository.ts";
 
-/** Below this a checkout or the agent's first build fills the disk. */
+/** With less, a checkout or the agent's first build fills the disk. */
 const minFreeBytes = 256 * 1024 * 1024;
-/** The first that takes configuration from the environment and can repair worktrees. */
+/** The first version that reads configuration from the environment and can repair worktrees. */
 const oldestGit = [2, 31] as const;
 
 let gitIsNewEnough = false;
@@ -53,7 +53,7 @@ export async function preflight(context: Pick<Context, "preflights">, plan: Work
 
 async function checkGit(): Promise<void> {
   if (gitIsNewEnough) return;
-  const version = await git("look", ["version"]);
+  const version = await git("read", ["version"]);
   const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(version) ?? []).slice(1).map(Number);
   if (major < oldestGit[0] || (major === oldestGit[0] && minor < oldestGit[1])) {
     throw new HoldfastError("preflight-failed", `${version.trim()} is too old.`, {

@@ -1,6 +1,6 @@
 /**
- * What a fresh worktree gets from the project's own: links, copies, and the ignored files that `.worktreeinclude` names.
- * Repeatable; nothing that is already in the worktree is replaced.
+ * Adds to a new worktree: links, copies, and the ignored files that `.worktreeinclude` names. Repeatable; never
+ * replaces anything in the worktree.
  */
 import {
   constants,
@@ -30,7 +30,7 @@ export interface Provision {
   worktree: Worktree;
   symlinks: readonly string[];
   copy: readonly string[];
-  /** Where a copy is made before it is renamed into place: the worktree's file system, outside of it. */
+  /** Where copies are made before they are renamed into the worktree; on its file system, outside it. */
   scratch: string;
   filters: readonly ConfigEntry[];
   note: (text: string) => void;
@@ -48,17 +48,17 @@ export async function provision(from: Provision): Promise<void> {
   if (placed.length > 0) await keepOutOfStatus(from, placed);
 }
 
-/** Names that a plan may not hold, as sentences. */
+/** Problems with the paths of a plan, as sentences. */
 export function checkProvision(plan: Pick<WorktreePlan, "symlinks" | "copy">): string[] {
   return [...plan.symlinks, ...plan.copy]
     .filter((name) => !isPlainRelative(name))
-    .map((name) => `${JSON.stringify(name)} is not a path inside the repository. Correct symlinks or copy.`);
+    .map((name) => `${JSON.stringify(name)} is not a path inside the repository. Fix symlinks or copy.`);
 }
 
 function checkRelative(name: string): string {
   if (isPlainRelative(name)) return normalize(name).replace(/\/$/, "");
   throw new HoldfastError("invalid", `${JSON.stringify(name)} is not a path inside the repository.`, {
-    hint: "Correct symlinks or copy of the project.",
+    hint: "Fix the project's symlinks or copy.",
   });
 }
 
@@ -67,18 +67,18 @@ function isPlainRelative(name: string): boolean {
   return name !== "" && !name.includes("\0") && !isAbsolute(name) && !["..", ".", ".git"].includes(parts[0]!);
 }
 
-/** Says whether the worktree now has what it had not before. */
+/** Returns whether the worktree now contains it. */
 function place(from: Provision, name: string, put: (source: string, target: string) => void): boolean {
   const source = join(from.root, name);
   const target = join(from.worktree.path, name);
   if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return true;
   if (!existsSync(source)) {
-    from.note(`${name} is not in ${from.root}: left out.`);
+    from.note(`${name} is not in ${from.root}: skipped.`);
     return false;
   }
-  // A tracked symbolic link among the parents could lead out of the worktree.
+  // A tracked symbolic link among the parents could lead outside the worktree.
   if (!isInside(from.worktree.path, dirname(target))) {
-    from.note(`${name} would lie outside the worktree: left out.`);
+    from.note(`${name} would be outside the worktree: skipped.`);
     return false;
   }
   withPersonalUmask(() => {
@@ -88,7 +88,7 @@ function place(from: Provision, name: string, put: (source: string, target: stri
   return true;
 }
 
-/** Whole or not there: a half copied file would look like the real one to the next attempt. */
+/** Complete or absent: the next attempt would take a half-copied file for the real one. */
 function copyWhole(from: Provision, source: string, target: string): void {
   const temporary = join(from.scratch, "copy");
   rmSync(temporary, { recursive: true, force: true });
@@ -102,25 +102,25 @@ function copyWhole(from: Provision, source: string, target: string): void {
   renameSync(temporary, target);
 }
 
-/** Files that match `.worktreeinclude` and that git ignores: a tracked or an unknown file is never copied by it. */
+/** Files that match `.worktreeinclude` and that git ignores; tracked and untracked files are never copied. */
 async function readIncluded(from: Provision): Promise<string[]> {
   const call = { gitDir: from.worktree.commonDir, workTree: from.root, config: from.filters };
   const listed = await git(
-    "look",
+    "read",
     ["ls-files", "-z", "--others", "--ignored", `--exclude-from=${join(from.root, includeFile)}`],
     call,
   );
   const names = listed.split("\0").filter((name) => name !== "" && !name.endsWith("/"));
   if (names.length === 0) return [];
-  const ignored = await runGit("look", ["check-ignore", "-z", "--stdin"], { ...call, input: `${names.join("\0")}\0` });
+  const ignored = await runGit("read", ["check-ignore", "-z", "--stdin"], { ...call, input: `${names.join("\0")}\0` });
   return ignored.stdout.split("\0").filter((name) => name !== "");
 }
 
-/** A pattern such as `node_modules/` does not match a link of that name, which would then show as untracked. */
+/** A pattern such as `node_modules/` does not match a link of that name, which would then appear as untracked. */
 async function keepOutOfStatus(from: Provision, names: readonly string[]): Promise<void> {
   const { worktree, filters: config } = from;
   const args = ["status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=all"];
-  const status = await git("look", args, { worktree, config });
+  const status = await git("read", args, { worktree, config });
   const untracked = new Set(
     status
       .split("\0")
@@ -131,7 +131,10 @@ async function keepOutOfStatus(from: Provision, names: readonly string[]): Promi
   if (shown.length > 0) excludePatterns(worktree.commonDir, shown.map(literalPattern));
 }
 
-/** Adds patterns to the repository's own `info/exclude`, each once. git keeps one such file for all worktrees. */
+/**
+ * Adds patterns to the repository's own `info/exclude`, to keep our files out of `git status`. git has one such file
+ * for all worktrees.
+ */
 export function excludePatterns(commonDir: string, patterns: readonly string[]): void {
   const file = join(commonDir, "info", "exclude");
   const text = readOrEmpty(file);
@@ -140,12 +143,12 @@ export function excludePatterns(commonDir: string, patterns: readonly string[]):
   if (missing.length === 0) return;
   withPersonalUmask(() => {
     mkdirSync(dirname(file), { recursive: true });
-    // Appended in one write: two sessions that start at once cannot lose each other's lines or the person's own.
+    // Appended in one write: two sessions that start at the same time lose no lines.
     appendFileSync(file, `${text === "" || text.endsWith("\n") ? "" : "\n"}${missing.join("\n")}\n`);
   });
 }
 
-/** A path as an exclude pattern that means exactly this path. */
+/** An exclude pattern that matches exactly this path. */
 function literalPattern(path: string): string {
   return `/${path.replaceAll(/[\\*?[\]!# ]/g, String.raw`\$&`)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * One worktree kept ready for the next session of a repository whose checkout is slow. Claiming it is a rename;
- * until its marker is gone nobody was ever given it, so it may be brought to another commit.
+ * One worktree kept ready for the next session of a repository with a slow checkout. Claiming it is a rename. As long
+ * as it has its marker no session has used it, so it may be moved to another commit.
  */
 import { crypto } from "../../base/digest.ts";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ import {
   type Repository,
 } from "../git/repository.ts";
 
-/** From here on a person waits noticeably; below it a second tree on disk is not worth it. */
+/** From here on the wait is noticeable; below it a second tree on disk does not pay. */
 export const slowCheckoutMs = 1000;
 
 export async function prepareSpare(
@@ -55,32 +55,32 @@ async function prepare(
   if (start.is !== "commit") return;
   const { commit } = start;
   // git refuses to move a worktree with submodules.
-  if ((await askGit("look", ["cat-file", "-e", `${commit}:.gitmodules`], { gitDir: commonDir })) !== null) return;
+  if ((await askGit("read", ["cat-file", "-e", `${commit}:.gitmodules`], { gitDir: commonDir })) !== null) return;
   const place = inspectPath(repository, spare);
   if (place.is === "taken") {
-    context.log.warn("spare worktree left alone", { path: spare, why: place.why });
+    context.log.warn("spare worktree not usable", { path: spare, why: place.why });
     return;
   }
   if (place.is === "worktree") {
     const marker = readMarker(place.admin);
     if (marker?.is === "spare" && marker.commit === commit) return;
     if (processesInside(spare).length > 0) return;
-    // Before the files change: a spare that a crash left between two commits must not look ready.
+    // Before the files change: a spare left between two commits by a crash must not appear ready.
     rmSync(join(place.admin, "holdfast.json"), { force: true });
     const registration = readRegistration(place.admin);
     if (registration?.locked === "initializing")
-      await git("store", ["worktree", "unlock", spare], { gitDir: commonDir });
+      await git("write", ["worktree", "unlock", spare], { gitDir: commonDir });
   } else {
     if (place.is === "missing") await forgetMissing(repository, place.registration.admin, spare);
     clearLeftover(spare);
     mkdirSync(join(context.worktrees, ".spare"), { recursive: true, mode: 0o700 });
-    await git("store", ["worktree", "add", "--quiet", "--no-checkout", "--detach", spare, commit], {
+    await git("write", ["worktree", "add", "--quiet", "--no-checkout", "--detach", spare, commit], {
       gitDir: commonDir,
     });
   }
   await reach("workspace.spare.added");
   const admin = registeredAt(repository, spare);
-  if (admin === null) throw new Error(`git made no worktree at ${spare}`);
+  if (admin === null) throw new Error(`git created no worktree at ${spare}`);
   releaseIndex(admin);
   const fresh = !isCheckedOut(admin);
   const filters = await readFilters({ gitDir: commonDir });
@@ -94,7 +94,7 @@ async function prepare(
   await reach("workspace.spare.ready");
 }
 
-/** Moves the spare to `path` if there is one that is ready. Its HEAD is still detached afterwards. */
+/** Moves the spare to `path` if one is ready. Its HEAD is still detached afterwards. */
 export async function claimSpare(context: Context, repository: Repository, path: string): Promise<boolean> {
   const spare = sparePath(context, repository);
   if (context.busySpares.has(spare)) return false;
@@ -106,12 +106,12 @@ export async function claimSpare(context: Context, repository: Repository, path:
   context.busySpares.add(spare);
   try {
     renameSync(spare, path);
-    // Without this, and after a crash before it, the next `create` finds the worktree and tells git itself.
+    // After a crash before this, the next `create` finds the worktree and does the same.
     reconnectMoved(admin, path);
     return true;
   } catch (error) {
-    context.log.warn("spare worktree could not be claimed", { path: spare, error: String(error) });
-    // A failed move leaves the spare where it was; then the worktree is made in the ordinary way.
+    context.log.warn("cannot claim spare worktree", { path: spare, error: String(error) });
+    // A failed move leaves the spare where it was; create the worktree the ordinary way.
     if (existsSync(path)) throw error;
     return false;
   } finally {

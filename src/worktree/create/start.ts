@@ -80,7 +80,7 @@ async function freshestDefault(
   );
   if (commit !== null) return { is: "commit", commit };
   const head = readHead(repository.commonDir);
-  const born = await askGit("look", ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], {
+  const born = await askGit("read", ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], {
     gitDir: repository.commonDir,
   });
   if (born === null && head?.is === "branch") return { is: "unborn" };
@@ -93,7 +93,7 @@ const defaultRefs = (branch: string): string[] => [`refs/heads/${branch}`, `refs
 
 async function readRefs(repository: Repository, patterns: string[]): Promise<Candidate[]> {
   const format = "--format=%(objectname)%00%(committerdate:unix)%00%(refname)%00%(upstream)";
-  const text = await git("look", ["for-each-ref", format, "--", ...patterns], { gitDir: repository.commonDir });
+  const text = await git("read", ["for-each-ref", format, "--", ...patterns], { gitDir: repository.commonDir });
   return text
     .split("\n")
     .filter((line) => line !== "")
@@ -122,11 +122,11 @@ async function isFresher(repository: Repository, next: Candidate, best: Candidat
 }
 
 export async function isAncestor(where: GitCall, older: string, newer: string): Promise<boolean> {
-  return (await runGit("look", ["merge-base", "--is-ancestor", older, newer], where)).code === 0;
+  return (await runGit("read", ["merge-base", "--is-ancestor", older, newer], where)).code === 0;
 }
 
 async function resolveBase(repository: Repository, base: string): Promise<string> {
-  const commit = await askGit("look", ["rev-parse", "--verify", "--quiet", "--end-of-options", `${base}^{commit}`], {
+  const commit = await askGit("read", ["rev-parse", "--verify", "--quiet", "--end-of-options", `${base}^{commit}`], {
     gitDir: repository.commonDir,
   });
   if (commit !== null) return commit;
@@ -153,9 +153,7 @@ export function readCreation(commonDir: string, plan: Creator & { branch: string
   return message === creationMessage(plan) ? (who.split(" ")[1] ?? null) : null;
 }
 
-/** Names that git takes. */
-
-/** The rules of `git check-ref-format --branch`, so that a bad name is refused before anything is made. */
+/** The rules of `git check-ref-format --branch`: refuses an invalid name before anything is created. */
 export function isBranchName(name: string): boolean {
   if (name === "" || name === "@" || name === "HEAD" || name.startsWith("-") || Buffer.byteLength(name) > 240)
     return false;
@@ -181,7 +179,7 @@ export async function findFreeBranch(path: string, wanted: string): Promise<stri
 async function askBranches(gitDir: string, wanted: string): Promise<RefFiles["hasBranch"]> {
   const first = wanted.split("/")[0]!;
   const patterns = [`refs/heads/${first}`, `refs/heads/${first}-*`, `refs/heads/${first}-*/**`];
-  const text = await git("look", ["for-each-ref", "--format=%(refname:lstrip=2)", "--", ...patterns], { gitDir });
+  const text = await git("read", ["for-each-ref", "--format=%(refname:lstrip=2)", "--", ...patterns], { gitDir });
   const names = text.split("\n");
   return (name, below) => names.some((one) => one === name || (below && one.startsWith(`${name}/`)));
 }
@@ -202,7 +200,7 @@ const validMs = 2000;
 export class PreflightCache {
   readonly #found = new Map<string, { until: number; result: PreflightResult }>();
 
-  /** Only a branch that is to be made is result: making it fails if it has come meanwhile, so nothing stale can pass. */
+  /** Only for new branches: creating one fails if it exists by then, so a stale result does no harm. */
   put(plan: WorktreePlan, start: Start, filters: Promise<Filters>): void {
     const now = performance.now();
     for (const [key, { until }] of this.#found) if (until < now) this.#found.delete(key);

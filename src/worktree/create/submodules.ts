@@ -1,6 +1,6 @@
 /**
- * Fills submodules from the clones that the repository already has on disk, without the network. What has no local clone
- * is named and left for the person. `--checkout` keeps a configured `update = !command` from running.
+ * Fills submodules from the repository's clones on disk, without the network. Submodules without a local clone are
+ * reported. `--checkout` prevents a configured `update = !command` from running.
  */
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
@@ -16,10 +16,10 @@ export interface Submodule {
 
 export async function readSubmodules(worktree: string): Promise<Submodule[]> {
   const file = join(worktree, ".gitmodules");
-  // Anything but a file of ordinary size would keep git waiting.
+  // Anything but a regular file of ordinary size would block git.
   const stat = lstatSync(file, { throwIfNoEntry: false });
   if (stat?.isFile() !== true || stat.size > maxListBytes) return [];
-  const answer = await runGit("look", ["config", "-z", "--file", file, "--get-regexp", "^submodule\\..*\\.path$"]);
+  const answer = await runGit("read", ["config", "-z", "--file", file, "--get-regexp", "^submodule\\..*\\.path$"]);
   return answer.stdout
     .split("\0")
     .map((entry) => /^submodule\.(.*)\.path\n(.*)$/s.exec(entry))
@@ -32,12 +32,12 @@ export async function readSubmodules(worktree: string): Promise<Submodule[]> {
 const maxListBytes = 1024 * 1024;
 
 export interface Filling {
-  /** The work tree whose submodules are filled: nobody has worked in it yet. */
+  /** The work tree whose submodules are filled; not used by any session yet. */
   path: string;
   where: Pick<GitCall, "worktree" | "discover">;
-  /** The directory of the clones that the repository keeps for its submodules. */
+  /** The directory of the repository's submodule clones. */
   modules: string;
-  /** A partial clone would fetch from whatever its configuration names, now that a protocol is allowed. */
+  /** A partial clone would fetch from wherever its configuration points, now that a protocol is allowed. */
   partial: boolean;
   note: (text: string) => void;
 }
@@ -46,7 +46,7 @@ export async function fillSubmodules(filling: Filling, depth = 0): Promise<void>
   const { path: worktree, where, modules, partial, note } = filling;
   for (const { name, path } of await readSubmodules(worktree)) {
     const clone = join(modules, name);
-    const url = await askGit("look", ["config", "--get", `submodule.${name}.url`], where);
+    const url = await askGit("read", ["config", "--get", `submodule.${name}.url`], where);
     if (partial) {
       note(`Submodule ${path} is not filled in a partial clone. To get it: ${command(path)}`);
       continue;
@@ -58,8 +58,8 @@ export async function fillSubmodules(filling: Filling, depth = 0): Promise<void>
     const target = join(worktree, path);
     if (!existsSync(join(target, ".git"))) {
       if (!(await fill(where, { name, path }, clone, note))) continue;
-      // It was cloned from a directory on this disk.
-      if (isInside(worktree, target)) await git("store", ["config", "remote.origin.url", url], { discover: target });
+      // It was cloned from a local directory.
+      if (isInside(worktree, target)) await git("write", ["config", "remote.origin.url", url], { discover: target });
     }
     if (depth < maxDepth && isInside(worktree, target)) {
       const inner = { path: target, where: { discover: target }, modules: join(clone, "modules"), partial };
@@ -68,7 +68,7 @@ export async function fillSubmodules(filling: Filling, depth = 0): Promise<void>
   }
 }
 
-/** Deeper nesting than this is a loop somebody made. */
+/** Deeper nesting is a loop. */
 const maxDepth = 8;
 
 async function fill(
@@ -88,7 +88,7 @@ async function fill(
     config: [...filters.checkout, [`submodule.${name}.url`, realpathSync(clone)]],
   });
   if (answer.code !== 0) {
-    note(`Submodule ${path} could not be filled from its local clone: ${answer.stderr.trim().split("\n").at(-1)}`);
+    note(`Cannot fill submodule ${path} from its local clone: ${answer.stderr.trim().split("\n").at(-1)}`);
     return false;
   }
   return true;

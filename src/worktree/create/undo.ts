@@ -1,4 +1,4 @@
-/** Undoes a `create` that failed: what is provably without work is removed by git itself, anything else is trashed. */
+/** Undoes a failed `create`: git removes what provably contains no work; anything else moves to the trash. */
 import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { WorktreePlan } from "../../ports/worktree.ts";
@@ -38,12 +38,12 @@ export async function undoCreate(context: Context, plan: WorktreePlan): Promise<
   await removeOwnBranch(repository, plan);
 }
 
-/** git looks once more itself and refuses what is not clean. */
+/** git checks again and refuses if it is not clean. */
 async function removeClean(repository: Repository, plan: WorktreePlan): Promise<boolean> {
   const { none } = await readFilters({ gitDir: repository.commonDir });
   const args = ["worktree", "remove", plan.path];
   return (
-    (await runGit("store", args, { gitDir: repository.commonDir, config: none, deadlineMs: checkoutDeadlineMs }))
+    (await runGit("write", args, { gitDir: repository.commonDir, config: none, deadlineMs: checkoutDeadlineMs }))
       .code === 0
   );
 }
@@ -54,22 +54,22 @@ async function isWithoutWork(repository: Repository, plan: WorktreePlan, worktre
   const head = readHead(admin);
   if (head === null || (head.is === "branch" && head.branch !== plan.branch)) return false;
   const filters = await readFilters({ gitDir: repository.commonDir });
-  const commit = await askGit("look", ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { admin: worktree });
+  const commit = await askGit("read", ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { admin: worktree });
   if (!isCheckedOut(admin) && commit !== null) {
-    // A checkout that was cut off: finished first, so that its files can be told from anybody's work.
+    // Finish an interrupted checkout first, to distinguish its files from work.
     releaseIndex(admin);
     const finish = { worktree, config: filters.checkout, deadlineMs: checkoutDeadlineMs };
     if ((await runGit("checkout", ["reset", "--hard", "--quiet"], finish)).code !== 0) return false;
   }
   const shown = ["--untracked-files=all", "--ignored=matching", "--no-renames", "--ignore-submodules=dirty"];
   const args = ["status", "--porcelain", "-z", ...shown];
-  const status = await runGit("look", args, { worktree, config: filters.none });
+  const status = await runGit("read", args, { worktree, config: filters.none });
   if (status.code !== 0) return false;
   const entries = status.stdout.split("\0").filter((entry) => entry !== "");
   return entries.every((entry) => entry.startsWith("!! ") && isOurs(repository, plan, entry.slice(3)));
 }
 
-/** A link that we made, or a copy that is still the same as what it was made from. */
+/** Our own link, or an unchanged copy. */
 function isOurs({ root }: Repository, plan: WorktreePlan, name: string): boolean {
   const target = join(plan.path, name);
   const stat = lstatSync(target, { throwIfNoEntry: false });
@@ -79,11 +79,11 @@ function isOurs({ root }: Repository, plan: WorktreePlan, name: string): boolean
   return readFileSync(target).equals(readFileSync(join(root, name)));
 }
 
-/** Only a branch that this session made, that has no commit of its own, and that nobody has checked out. */
+/** Only a branch that this session created, without its own commits, and not checked out anywhere. */
 async function removeOwnBranch(repository: Repository, plan: WorktreePlan): Promise<void> {
   const began = readCreation(repository.commonDir, plan);
   if (began === null) return;
   if ((await holderOf(repository, plan.branch, "")) !== null) return;
-  // With the old value given, git deletes it only if it still is where it began.
-  await runGit("store", ["update-ref", "-d", `refs/heads/${plan.branch}`, began], { gitDir: repository.commonDir });
+  // With the old value, git deletes it only if it has not moved.
+  await runGit("write", ["update-ref", "-d", `refs/heads/${plan.branch}`, began], { gitDir: repository.commonDir });
 }

@@ -8,7 +8,7 @@ import { runGit } from "./git.ts";
 const messageOf = (error: unknown): string => (error as Error).message;
 const begin = () => spawn("true", [], { stdio: ["pipe", "pipe", "pipe"] });
 // Loads what a first start loads.
-await runGit("look", ["version"]);
+await runGit("read", ["version"]);
 await run(["true"], { deadlineMs: 20_000 });
 await startChild(begin);
 const taken: number[] = [];
@@ -25,11 +25,11 @@ const where = { path: "/tmp", env: {}, output: () => undefined };
 take();
 const [started, git, command, ran] = await Promise.all([
   startChild(begin, { forMs: 100 }).then(() => "started", messageOf),
-  runGit("look", ["version"]).then(() => "ran", messageOf),
+  runGit("read", ["version"]).then(() => "ran", messageOf),
   runCommands(["true"], where).then(() => "ran", messageOf),
   run(["true"], { deadlineMs: 100 }),
 ]);
 setTimeout(free, 200);
-const later = await runGit("look", ["version"]).then(({ code }) => code, messageOf);
+const later = await runGit("read", ["version"]).then(({ code }) => code, messageOf);
 free();
 console.log(JSON.stringify({ started, git, command, ran, later }));

@@ -10,8 +10,8 @@ test("[PROC-200] with no descriptor left a program is tried again, then refused 
   });
   expect(JSON.parse(printed)).toEqual({
     started: "spawn true EMFILE",
-    git: "git could not be started: the daemon has too many files open (EMFILE).",
-    command: "postCreate `true` failed: could not be started: the daemon has too many files open (EMFILE).",
+    git: "git cannot start: the daemon has too many files open (EMFILE).",
+    command: "postCreate `true` failed: cannot start: the daemon has too many files open (EMFILE).",
     ran: null,
     later: 0,
   });

@@ -1,7 +1,7 @@
 /**
- * Clean and smudge filters are programs that a repository's configuration names. Looking and saving never run any: the
- * raw bytes are what counts. A checkout runs those of the person's own (global or system) configuration, and of the
- * repository's configuration only the exact commands that well-known tools write there.
+ * Clean and smudge filters are programs that a repository's configuration names. Reading and saving never run any: they
+ * use the raw bytes. A checkout runs those in your (global or system) configuration, and of the repository's only
+ * the exact commands that well-known tools write there.
  */
 import { hookOff, type ConfigEntry } from "./git-rules.ts";
 import { runGit, type GitCall } from "./git.ts";
@@ -9,13 +9,13 @@ import { runGit, type GitCall } from "./git.ts";
 export interface Filters {
   /** Turns every filter off. */
   none: ConfigEntry[];
-  /** Turns off only what a checkout may not run. */
+  /** Turns off only filters that a checkout may not run. */
   checkout: ConfigEntry[];
-  /** Filters of the repository's own configuration that a checkout leaves out. */
+  /** Filters of the repository's own configuration that a checkout skips. */
   leftOut: string[];
-  /** Whether objects may be missing that git would fetch when it comes upon one. */
+  /** Whether git may fetch missing objects on demand. */
   partial: boolean;
-  /** Nothing is configured that changes how git registers a worktree: no extension of its format, no sparse checkout. */
+  /** No configuration changes how git registers a worktree: no format extension, no sparse checkout. */
   plain: boolean;
 }
 
@@ -25,7 +25,7 @@ interface Setting {
   value: string;
 }
 
-/** What `git lfs install --local` and `git-crypt init` write; anything else in a repository is somebody's program. */
+/** What `git lfs install --local` and `git-crypt init` write; anything else may be any program. */
 const knownCommands = new Set([
   "git-lfs clean -- %f",
   "git-lfs smudge -- %f",
@@ -35,23 +35,23 @@ const knownCommands = new Set([
   '"git-crypt" clean',
   '"git-crypt" smudge',
 ]);
-/** With one of these in the repository git-lfs itself would start a program that the repository names. */
+/** With one of these, git-lfs itself would start a program that the repository names. */
 const lfsPrograms = /^lfs\.(customtransfer\.|extension\.|standalonetransferagent)/;
 
-/** Keys come in lower case. The second half is `plain`. */
+/** Keys are in lower case. The opposite of `plain`. */
 const changesRegistration =
   "^(extensions\\..*|core\\.(sparsecheckout|sparsecheckoutcone|sharedrepository|worktree)|worktree\\.userelativepaths)$";
 const fetchesLater = "^(extensions\\.partialclone|remote\\..*\\.(promisor|partialclonefilter))$";
-/** Hooks that configuration names; git-lfs asks for the other two when it downloads. */
+/** Hooks in configuration; git-lfs reads the other two when it downloads. */
 const namesPrograms = "^(hook\\..*|core\\.sshcommand|credential\\.(.*\\.)?helper)$";
 const asked = `^(filter|lfs)\\.|${changesRegistration}|${fetchesLater}|${namesPrograms}`;
 
 export async function readFilters(where: Pick<GitCall, "gitDir" | "worktree">): Promise<Filters> {
-  const answer = await runGit("look", ["config", "--show-scope", "-z", "--get-regexp", asked], where);
+  const answer = await runGit("read", ["config", "--show-scope", "-z", "--get-regexp", asked], where);
   return decideFilters(parseScoped(answer.stdout));
 }
 
-/** Begins to read; whoever never comes to need it need not handle a failure. */
+/** Starts reading; a caller that never needs the result may ignore a failure. */
 export function beginFilters(where: Pick<GitCall, "gitDir" | "worktree">): Promise<Filters> {
   const reading = readFilters(where);
   reading.catch(() => undefined);
@@ -98,12 +98,12 @@ export function decideFilters(settings: readonly Setting[]): Filters {
   };
 }
 
-/** For a filter that downloads: the person's own ssh command and credential helpers, and none of the repository's. */
+/** For filters that download: your own ssh command and credential helpers, never the repository's. */
 function personsAccess(settings: readonly Setting[], isOwn: (setting: Setting) => boolean): ConfigEntry[] {
   const persons = settings.filter((setting) => !isOwn(setting));
   const helpers = settings.filter(({ key }) => key.startsWith("credential."));
   const ssh = persons.findLast(({ key }) => key === "core.sshcommand")?.value ?? "ssh";
-  // An empty value drops every helper that was named before it, for the same address.
+  // An empty value clears all earlier helpers for the same address.
   const dropped = new Set(["credential.helper", ...helpers.filter(isOwn).map(({ key }) => key)]);
   const kept = helpers.filter((setting) => !isOwn(setting));
   return [
@@ -113,7 +113,7 @@ function personsAccess(settings: readonly Setting[], isOwn: (setting: Setting) =
   ];
 }
 
-/** An empty command is "no filter" to git; `required` would make that an error. */
+/** git takes an empty command as "no filter"; `required` would make that an error. */
 function turnOff(name: string): ConfigEntry[] {
   return [
     [`filter.${name}.clean`, ""],

@@ -1,13 +1,16 @@
-/** What HEAD names, by reading files: two small reads instead of a process for every line of a list. */
+/**
+ * git's own files, read without a process. An agent may have replaced them: reads only regular files, a limited size,
+ * and without waiting. A plain read of a FIFO would block the daemon until another process writes to it.
+ */
 import { existsSync, statSync, closeSync, constants, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { readWorktree } from "../record.ts";
 
-/** Longer than any line that git keeps in a file of its own, and than the first lines of a reflog. */
+/** Longer than any line in git's own files, and than the first lines of a reflog. */
 const maxTextBytes = 64 * 1024;
 const chunkBytes = 1024 * 1024;
 
-/** The text of a file, at most its first 64 KB; null when it is not a regular file or cannot be read. */
+/** At most the first 64 KB of a file; null if it is not regular or cannot be read. */
 export function readText(path: string): string | null {
   const file = openRegular(path);
   if (file === null) return null;
@@ -25,12 +28,12 @@ export function readText(path: string): string | null {
   }
 }
 
-/** A file's text without its last newline; null when it cannot be read. */
+/** A file's text without its last newline; null if it cannot be read. */
 export function readLine(path: string): string | null {
   return readText(path)?.trimEnd() ?? null;
 }
 
-/** Copies a regular file; false when there is none. */
+/** Copies a regular file; null if missing. */
 export function copyRegular(from: string, to: string): { modifiedMs: number } | null {
   const file = openRegular(from);
   if (file === null) return null;
@@ -64,14 +67,14 @@ function openRegular(path: string): { descriptor: number; size: number; modified
   return null;
 }
 
-/** The branch, a short commit id when detached, null when there is no worktree to ask. */
+/** The branch, a short commit id if detached, null if there is no worktree. */
 export function liveBranch(worktrees: string, path: string): string | null {
-  // A worktree of an earlier build has no record before it is first worked on; a name to show is all that this reads.
+  // A worktree of an earlier build has no record before its first use; this only reads a name to show.
   const gitDir = readWorktree(worktrees, path)?.admin ?? gitDirOf(path);
   return gitDir === null || !existsSync(path) ? null : branchIn(gitDir);
 }
 
-/** As `liveBranch`, of a git directory. */
+/** Like `liveBranch`, for a git directory. */
 export function branchIn(gitDir: string): string | null {
   const head = readHead(gitDir);
   if (head === null) return null;
@@ -92,11 +95,12 @@ export function readHead(gitDir: string): Head | null {
 }
 
 /**
- * The git directory that `<path>/.git` is or points to; null when there is none. It need not exist. For a person's own
- * repository, and to see whether a worktree still names what our record says: never to find a session's repository.
+ * The git directory that `<path>/.git` is or points to, which may not exist; null if missing. For your own
+ * repository, and to check whether a worktree still matches our record: never to find a session's repository.
  */
 export function gitDirOf(path: string): string | null {
-  // Put together by hand: a list of a hundred at a cold start spends more on node:path than on reading the files.
+  // Without node:path, which takes longer than reading the files at a cold start with a hundred sessions
+  // (bench/restart.ts).
   const dotGit = `${path}/.git`;
   const text = readLine(dotGit);
   if (text === null) return statSync(dotGit, { throwIfNoEntry: false })?.isDirectory() === true ? dotGit : null;

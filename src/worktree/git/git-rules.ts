@@ -1,15 +1,15 @@
 /**
- * What git may do in a call of ours, by the kind of the call: the one list. git starts programs for hooks, filters,
- * transports, credentials, signatures, pagers and more, and most of them can be named by a repository's configuration.
- * Whatever a kind does not list here is off. See docs/decisions/0015-git-runs-nothing.md.
+ * What git may do, by the kind of the call. git starts programs for hooks, filters, transports, credentials,
+ * signatures, pagers and more, and a repository's configuration can name most of them. Everything that a kind does not
+ * list here is off. See docs/decisions/0015-git-runs-nothing.md.
  */
 import { isAbsolute, join } from "node:path";
 import type { GitResult, GitCall } from "./git.ts";
 import { readText } from "./git-files.ts";
 
-type Ask = (kind: "look", args: readonly string[], call: GitCall) => Promise<Pick<GitResult, "stdout">>;
+type Ask = (kind: "read", args: readonly string[], call: GitCall) => Promise<Pick<GitResult, "stdout">>;
 
-/** Switches off the hook that a key of configuration belongs to; nothing for any other key. */
+/** Newer git runs hooks that configuration names, whatever `core.hooksPath` is: switches one off by its key. */
 export function hookOff(key: string): ConfigEntry[] {
   const name = /^hook\.(.*)\.[^.]+$/s.exec(key)?.[1];
   return name === undefined
@@ -20,7 +20,7 @@ export function hookOff(key: string): ConfigEntry[] {
       ];
 }
 
-/** For a call that writes refs. git is asked only where a file of the repository's configuration may name a hook. */
+/** For calls that write refs. Asks git only if a file of the repository's configuration may name a hook. */
 export async function repositoryHooksOff(call: GitCall, ask: Ask): Promise<ConfigEntry[]> {
   const { gitDir, worktree, admin, workTree } = call;
   const of = worktree ?? admin;
@@ -29,27 +29,27 @@ export async function repositoryHooksOff(call: GitCall, ask: Ask): Promise<Confi
   const more = [main, ...(of === undefined ? [] : [of.admin])].map((folder) =>
     readText(join(folder, "config.worktree")),
   );
-  // A worktree's directory, given as a repository, has its configuration elsewhere.
+  // A worktree's git directory has its configuration elsewhere.
   if (![readText(join(main, "config")) ?? unknown, ...more].some(mayName)) return [];
   const where = { gitDir, worktree, admin, workTree };
   const given = Object.fromEntries(Object.entries(where).filter(([, value]) => value !== undefined));
-  const { stdout } = await ask("look", ["config", "-z", "--name-only", "--get-regexp", String.raw`^hook\.`], given);
+  const { stdout } = await ask("read", ["config", "-z", "--name-only", "--get-regexp", String.raw`^hook\.`], given);
   return stdout.split("\0").flatMap(hookOff);
 }
 
-/** As long as what is read of it: the rest may hold anything. */
+/** Close to the limit of `readText`: the rest may contain anything. */
 const longText = 60_000;
 
 const unknown = "include";
 
-/** Another file may be included. */
+/** It may also include another file. */
 function mayName(text: string | null): boolean {
   return text !== null && (text.length > longText || /hook|include/i.test(text));
 }
 
 /**
- * The environment that git and postCreate commands get: an allow-list. A daemon that was started inside an agent, tmux
- * or a git hook would otherwise pass on GIT_DIR, TMUX or an agent's own variables.
+ * The environment of git and postCreate commands, an allow-list: a daemon started inside an agent, tmux or a git hook
+ * would otherwise pass on GIT_DIR, TMUX or the agent's variables.
  */
 const passedOn = new Set([
   "PATH",
@@ -87,25 +87,25 @@ export function cleanEnvironment(from: NodeJS.ProcessEnv = process.env): Record<
 export type ConfigEntry = readonly [key: string, value: string];
 
 /**
- * - `look` reads files, objects and refs.
- * - `store` writes objects, refs and registrations of worktrees, but no file of a worktree.
- * - `checkout` writes a worktree's files; it alone runs filters, those that filters.ts lets through.
+ * - `read` reads files, objects and refs.
+ * - `write` writes objects, refs and worktree registrations, but no file of a worktree.
+ * - `checkout` writes a worktree's files; it alone runs filters, those that filters.ts allows.
  * - `fill` clones a submodule from a directory of the same repository.
- * - `fetch` talks to the network, from a directory of ours without any configuration of the repository.
+ * - `fetch` contacts a remote, from our own directory without the repository's configuration.
  */
-export type GitKind = "look" | "store" | "checkout" | "fill" | "fetch";
+export type GitKind = "read" | "write" | "checkout" | "fill" | "fetch";
 
 interface Rules {
-  /** For GIT_ALLOW_PROTOCOL: configuration cannot override it. */
+  /** For GIT_ALLOW_PROTOCOL, which configuration cannot override. */
   protocols: string;
   config: readonly ConfigEntry[];
   env: Readonly<Record<string, string>>;
 }
 
-/** No transport can have this name, and no program could be called after it. */
+/** Neither a transport nor a program can have this name. */
 const noProtocol = "/";
 
-/** Each key would otherwise let a repository's own configuration start a program, or send git into another repository. */
+/** Each key would otherwise let a repository's configuration start a program, or redirect git to another repository. */
 const closed: readonly ConfigEntry[] = [
   ["core.hooksPath", "/dev/null"],
   ["core.fsmonitor", "false"],
@@ -123,9 +123,9 @@ const closed: readonly ConfigEntry[] = [
   ["submodule.recurse", "false"],
   ["fetch.recurseSubmodules", "false"],
   ["status.submoduleSummary", "false"],
-  // git starts itself inside a nested repository, under that one's configuration, to see whether it has changes.
+  // git would start itself inside a nested repository, with that one's configuration, to check for changes.
   ["diff.ignoreSubmodules", "dirty"],
-  // A bare repository that lies in a worktree is never taken for the one that is meant.
+  // Never use a bare repository inside a worktree.
   ["safe.bareRepository", "explicit"],
   ["init.templateDir", ""],
   ["gc.auto", "0"],
@@ -133,7 +133,7 @@ const closed: readonly ConfigEntry[] = [
   ["advice.detachedHead", "false"],
 ];
 
-/** For a call that reaches no transport: even a hole in GIT_ALLOW_PROTOCOL would find no program. */
+/** For calls without a transport: no program to start even if GIT_ALLOW_PROTOCOL failed. */
 const noTransport: readonly ConfigEntry[] = [
   ["core.sshCommand", "false"],
   ["credential.helper", ""],
@@ -142,9 +142,9 @@ const noTransport: readonly ConfigEntry[] = [
 const local: Rules = { protocols: noProtocol, config: noTransport, env: { GIT_SSH_COMMAND: "false" } };
 
 const rules: Record<GitKind, Rules> = {
-  look: local,
-  store: local,
-  // git-lfs downloads by itself, with the person's ssh and credentials: filters.ts sets those.
+  read: local,
+  write: local,
+  // git-lfs downloads on its own, with your ssh and credentials: filters.ts sets those.
   checkout: { protocols: noProtocol, config: [], env: {} },
   fill: {
     protocols: "file",
@@ -154,7 +154,7 @@ const rules: Record<GitKind, Rules> = {
   fetch: { protocols: "https:ssh:http:git:file", config: [], env: {} },
 };
 
-/** Through the environment rather than `-c`: a filter's name may hold `=`, and children of git inherit it. */
+/** In the environment rather than with `-c`: a filter's name may contain `=`, and git's children inherit it. */
 export function gitEnvironment(kind: GitKind, more: readonly ConfigEntry[]): Record<string, string> {
   const { protocols, config: own, env: extra } = rules[kind];
   const config = [...closed, ...own, ...more];
@@ -165,14 +165,14 @@ export function gitEnvironment(kind: GitKind, more: readonly ConfigEntry[]): Rec
     LC_ALL: "C",
     GIT_ALLOW_PROTOCOL: protocols,
     GIT_PROTOCOL_FROM_USER: "0",
-    // A partial clone fetches a missing object in the middle of any command, by a transport that its configuration names.
+    // A partial clone would fetch missing objects during any command, with a transport that its configuration names.
     GIT_NO_LAZY_FETCH: "1",
     GIT_TERMINAL_PROMPT: "0",
     GIT_ASKPASS: "true",
     GIT_PAGER: "cat",
     GIT_EDITOR: "false",
     GIT_SEQUENCE_EDITOR: "false",
-    // Reading must never write the index: an agent may be committing at this moment.
+    // Reading must never write the index: an agent may be committing right now.
     GIT_OPTIONAL_LOCKS: "0",
     GIT_AUTHOR_NAME: "Holdfast",
     GIT_AUTHOR_EMAIL: "holdfast@localhost",
@@ -188,7 +188,7 @@ export function gitEnvironment(kind: GitKind, more: readonly ConfigEntry[]): Rec
   return env;
 }
 
-/** git runs with a worktree as its directory: an entry such as `.` would make it start programs from there. */
+/** git runs in a worktree: an entry such as `.` would start programs from there. */
 function absoluteOnly(path: string): string {
   return path
     .split(":")

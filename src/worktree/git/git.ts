@@ -1,6 +1,6 @@
 /**
- * The only caller of the git binary. What git may run in a call is decided by the call's kind, in git-rules.ts; where the
- * repository is comes from our own record (record.ts), never from a file that an agent can write.
+ * The only caller of the git binary. A call's kind decides what git may run (git-rules.ts); the repository comes from
+ * our own record (record.ts), never from a file that an agent can write.
  */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
@@ -10,28 +10,28 @@ import { HoldfastError } from "../../contract/error.ts";
 import { repositoryHooksOff, gitEnvironment, type ConfigEntry, type GitKind } from "./git-rules.ts";
 import type { Worktree } from "../record.ts";
 
-/** The id of nothing, as long as this repository's ids are. `known`: any id of it, which saves asking git. */
+/** The null id, as long as this repository's ids. `known`: any of its ids, to avoid asking git. */
 export async function nullId(call: GitCall, known: string | null = null): Promise<string> {
   return "0".repeat(known?.length ?? (await idLength(call)));
 }
 
 export async function idLength(call: GitCall): Promise<number> {
-  return (await askGit("look", ["rev-parse", "--show-object-format"], call)) === "sha256" ? 64 : 40;
+  return (await askGit("read", ["rev-parse", "--show-object-format"], call)) === "sha256" ? 64 : 40;
 }
 
 export const isNullId = (id: string): boolean => /^0+$/.test(id);
 
-/** Where git works. Without any of these it has no repository at all. */
+/** Where git works; without any of these, in no repository. */
 interface Where {
-  /** A repository's own directory: no files. */
+  /** A repository's own directory, without files. */
   gitDir?: string;
-  /** The files of a work tree, where its directory of git is given outright and is the repository's own. */
+  /** The files of a work tree, with the repository's own git directory. */
   workTree?: string;
-  /** A session's worktree, its files included. */
+  /** A session's worktree with its files. */
   worktree?: Worktree;
-  /** A session's worktree without its files, which may be elsewhere at the moment. */
+  /** A session's worktree without its files, which may be elsewhere. */
   admin?: Worktree;
-  /** git looks for the repository itself: only where nobody but the person or we ourselves wrote `.git`. */
+  /** git finds the repository on its own: only if nothing but you or Holdfast wrote `.git`. */
   discover?: string;
 }
 
@@ -39,13 +39,13 @@ export interface GitCall extends Where {
   config?: readonly ConfigEntry[];
   env?: Record<string, string>;
   input?: string | Buffer;
-  /** An open file that git reads instead: it never comes into our memory. */
+  /** An open file for git to read, instead of `input`. */
   inputFile?: number;
   deadlineMs?: number;
   maxBytes?: number;
-  /** Beyond `maxBytes` git is ended and what it printed until then is the answer, instead of an error. */
+  /** Beyond `maxBytes`, git is killed and its output so far returned, instead of an error. */
   cut?: true;
-  /** `latin1` keeps file names that are not UTF-8 byte for byte. */
+  /** `latin1` preserves file names that are not UTF-8. */
   encoding?: "utf8" | "latin1";
 }
 
@@ -53,7 +53,7 @@ export interface GitResult {
   code: number;
   stdout: string;
   stderr: string;
-  /** Whether it would have printed more than it was let. */
+  /** Whether the output was cut at `maxBytes`. */
   cut?: true;
 }
 
@@ -63,18 +63,18 @@ type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
 const quickDeadlineMs = 30_000;
 /** A checkout of a very large repository on a slow disk. */
 export const checkoutDeadlineMs = 15 * 60_000;
-/** A status of a million files; more is a fault, and a bound keeps the daemon's memory its own. */
+/** A status of a million files; the limit protects the daemon's memory. */
 const maxOutputBytes = 256 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 
-/** Runs git and returns what it said, whatever its exit code. Throws when it could not run or took too long. */
+/** Runs git and returns its output, whatever its exit code. Throws if it cannot run or times out. */
 export async function runGit(kind: GitKind, args: readonly string[], call: GitCall = {}): Promise<GitResult> {
   const where = locate(call);
   const argv = ["--no-pager", ...where.args, ...args];
-  const off = kind === "store" ? await repositoryHooksOff(call, runGit) : [];
+  const off = kind === "write" ? await repositoryHooksOff(call, runGit) : [];
   const env = { ...gitEnvironment(kind, [...(call.config ?? []), ...off]), ...where.env, ...call.env };
   const options = { env, cwd: where.cwd };
-  // A group of its own, so that the deadline ends git's children too.
+  // A separate process group: the deadline kills git's children too.
   const begin = () =>
     withPersonalUmask(
       () =>
@@ -96,7 +96,7 @@ export async function runGit(kind: GitKind, args: readonly string[], call: GitCa
       try {
         process.kill(-child.pid, "SIGKILL");
       } catch {
-        // Already gone.
+        // Already exited.
       }
     };
     const deadlineMs = call.deadlineMs ?? quickDeadlineMs;
@@ -115,7 +115,7 @@ export async function runGit(kind: GitKind, args: readonly string[], call: GitCa
       errBytes += chunk.length;
       if (errBytes <= maxErrorBytes) err.push(chunk);
     });
-    // git may close its input before it has read everything; its exit code then says why.
+    // git may close its input early; its exit code then gives the reason.
     child.stdin?.on("error", () => undefined);
     child.stdin?.end(call.input ?? "");
     child.on("error", (error: NodeJS.ErrnoException) => {
@@ -125,7 +125,7 @@ export async function runGit(kind: GitKind, args: readonly string[], call: GitCa
     child.on("close", (code, signal) => {
       clearTimeout(timer);
       if (ended !== null && !isCut) {
-        reject(new HoldfastError("storage", `git ${args[0]} ${ended} and was ended.`));
+        reject(new HoldfastError("storage", `git ${args[0]} ${ended} and was killed.`));
         return;
       }
       const stderr = Buffer.concat(err).toString("utf8");
@@ -136,23 +136,23 @@ export async function runGit(kind: GitKind, args: readonly string[], call: GitCa
   });
 }
 
-/** Runs git where only success is expected; its output, or an error that carries what git said. */
+/** Runs git and returns its output; a failure throws with git's message. */
 export async function git(kind: GitKind, args: readonly string[], call: GitCall = {}): Promise<string> {
   const answer = await runGit(kind, args, call);
   if (answer.code === 0) return answer.stdout;
   throw gitFailed(args, answer.stderr);
 }
 
-/** As `git`, but null when git says no: for questions whose negative answer is an exit code. */
+/** Like `git`, but null if it fails: for questions that git answers with an exit code. */
 export async function askGit(kind: GitKind, args: readonly string[], call: GitCall = {}): Promise<string | null> {
   const answer = await runGit(kind, args, call);
   return answer.code === 0 ? answer.stdout.trim() : null;
 }
 
 export function gitFailed(args: readonly string[], stderr: string): HoldfastError {
-  const said = stderr.trim().split("\n").slice(-5).join("\n").trim();
+  const reason = stderr.trim().split("\n").slice(-5).join("\n").trim();
   const verb = args.filter((arg) => !arg.startsWith("-")).slice(0, args[0] === "worktree" ? 2 : 1);
-  const message = `git ${verb.join(" ")} failed: ${said === "" ? "no reason given" : said}`;
+  const message = `git ${verb.join(" ")} failed: ${reason === "" ? "no reason given" : reason}`;
   if (stderr.includes("No space left on device")) {
     return new HoldfastError("disk-full", message, { hint: "Free some disk space and try again." });
   }
@@ -162,17 +162,17 @@ export function gitFailed(args: readonly string[], stderr: string): HoldfastErro
   return new HoldfastError("storage", message);
 }
 
-const exhaustedHint = "It is tried again. See `ulimit -n` of the daemon, and close what you do not need.";
+const exhaustedHint = "Holdfast will retry. Check the daemon's `ulimit -n`, and close unneeded programs.";
 
 function couldNotRun(error: NodeJS.ErrnoException, cwd: string | undefined): HoldfastError {
   if (error.code === "ENOENT") {
     return new HoldfastError(
       "preflight-failed",
-      `git could not be started${cwd === undefined ? "" : ` in ${cwd}`}: not found.`,
+      `git cannot start${cwd === undefined ? "" : ` in ${cwd}`}: not found.`,
       { hint: "Install git 2.31 or newer, and check that the directory exists.", cause: error },
     );
   }
-  const message = `git could not be started: ${whyNotStarted(error)}.`;
+  const message = `git cannot start: ${whyNotStarted(error)}.`;
   return new HoldfastError("storage", message, {
     ...(isExhausted(error) ? { hint: exhaustedHint } : {}),
     cause: error,
@@ -185,7 +185,7 @@ interface Located {
   env: Record<string, string>;
 }
 
-/** Exists everywhere, and is nobody's repository. */
+/** Exists everywhere, and is not a repository. */
 const nowhere = "/";
 
 function locate({ gitDir, workTree, worktree, admin, discover }: Where): Located {
@@ -200,12 +200,12 @@ function locate({ gitDir, workTree, worktree, admin, discover }: Where): Located
   return { args: [`--git-dir=${gitDir}`, ...files], cwd: workTree ?? nowhere, env: {} };
 }
 
-/** What git also reads objects from, in the form that its list has them. */
+/** Further directories for git to read objects from. */
 export function objectsOf({ objects }: Pick<Worktree, "objects">): Record<string, string> {
   return objects === null ? {} : { GIT_ALTERNATE_OBJECT_DIRECTORIES: quoteInList(objects) };
 }
 
-/** The list is split at colons; a path in double quotes is read as git quotes one. */
+/** The list is separated by colons; git unquotes a path in double quotes. */
 export function quoteInList(path: string): string {
   if (!path.includes(":") && !path.startsWith('"')) return path;
   return `"${path.replaceAll(/[\\"]/g, String.raw`\$&`)}"`;

@@ -54,7 +54,7 @@ test("[GIT-1] a hostile repository runs nothing through create, inspect, spare, 
   const first = plan("ab-1");
   await workspaces.preflight(first);
   await workspaces.create(first, (text) => said.push(text));
-  expect(said.join("")).toContain("Filter evil of this repository's own configuration is not run.");
+  expect(said.join("")).toContain("Filter evil of the repository's own configuration does not run.");
   expect(readFileSync(join(first.path, "a.txt"), "utf8")).toBe("a\n");
   put(first.path, { "a.txt": "changed\n", "new.txt": "new\n" });
   await workspaces.inspect(first.path);

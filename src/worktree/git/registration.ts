@@ -1,4 +1,9 @@
-/** Finishes or takes away what a git that was cut off left half registered. */
+/**
+ * Registers worktrees in git's documented files, and repairs what an interrupted git left.
+ * Writing the files of `git worktree add --no-checkout` directly saves two processes (bench/spawn.ts). Only for
+ * repositories in git's plain format (`plain` in filters.ts) and for names that git would use unchanged; git itself
+ * registers all others.
+ */
 import { existsSync, realpathSync, unlinkSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, isAbsolute, join, dirname } from "node:path";
 import { writeAtomically, dropTemporaries, temporariesIn } from "../../base/durable-file.ts";
@@ -10,14 +15,13 @@ import { readLine } from "./git-files.ts";
 import { clearLeftover, readRegistration, samePath, type Repository, readRegistrations } from "./repository.ts";
 import { crypto } from "../../base/digest.ts";
 
-/** Names that git too would take as they are. */
 const plainName = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
 export function canRegister(path: string): boolean {
   return plainName.test(basename(path));
 }
 
-/** The worktree's own git directory. The caller has seen that nothing is registered for the path or lies there. */
+/** Returns the worktree's git directory. The caller checked that the path is free and not registered. */
 export function writeRegistration(commonDir: string, path: string, branch: string): string {
   return withPersonalUmask(() => write(commonDir, path, branch));
 }
@@ -26,7 +30,7 @@ function write(commonDir: string, path: string, branch: string): string {
   const making = makingDirectory(commonDir, path);
   const place = join(realpathSync(dirname(path)), basename(path));
   mkdirSync(making, { recursive: true });
-  // Keeps somebody's `git worktree prune` away until the pointer is there; git's own word, so that a leftover is known.
+  // Prevents a `git worktree prune` until the pointer exists. git's own reason, so git recognizes a leftover.
   writeFileSync(join(making, "locked"), "initializing");
   writeFileSync(join(making, "gitdir"), `${join(place, ".git")}\n`);
   writeFileSync(join(making, "commondir"), "../..\n");
@@ -43,8 +47,8 @@ function writePointer(place: string, admin: string): void {
 }
 
 /**
- * Finishes the write of a pointer that was cut off: its temporary file goes, and one that is empty is written. A power cut
- * leaves it empty, and so did an earlier build that was killed there. Only where git has a registration for the path.
+ * Finishes an interrupted write of the pointer: removes its temporary file, and fills an empty one, which a power cut
+ * or a killed earlier build leaves. Only if git has a registration for the path.
  */
 export function finishPointer(commonDir: string, path: string): void {
   const pointer = join(path, ".git");
@@ -57,12 +61,12 @@ export function finishPointer(commonDir: string, path: string): void {
   if (isEmpty) withPersonalUmask(() => writePointer(path, registration.admin));
 }
 
-/** What a crash left before it was registered. */
+/** Removes what a crash left before the registration. */
 export function dropUnregistered(commonDir: string, path: string): void {
   rmSync(makingDirectory(commonDir, path), { recursive: true, force: true });
 }
 
-/** Whole or not there for every git that looks. A taken name gets a number, as git does it. */
+/** Every git sees it complete or absent. A number is added to a used name, as git does. */
 function moveIn(making: string, worktrees: string, name: string): string {
   mkdirSync(worktrees, { recursive: true });
   for (let count = 0; ; count += 1) {
@@ -77,14 +81,14 @@ function moveIn(making: string, worktrees: string, name: string): string {
   }
 }
 
-/** Two homes may have sessions of one name in one repository, so it is named after the whole path. */
+/** Named after the complete path: two homes may have sessions of the same name in one repository. */
 function makingDirectory(commonDir: string, path: string): string {
   return join(commonDir, `holdfast-${crypto().createHash("sha256").update(path).digest("hex").slice(0, 16)}`);
 }
 
-/** `worktree add` and `worktree move` that were cut off leave a lock, a wrong way back, or no HEAD yet. */
+/** An interrupted `worktree add` or `worktree move` leaves a lock, a wrong path, or no HEAD. */
 export async function finishRegistration(repository: Repository, admin: string, path: string): Promise<void> {
-  // These two are what git itself would have written next.
+  // git itself would have written these next.
   if (!existsSync(join(admin, "commondir"))) writeFor(join(admin, "commondir"), "../..\n");
   if (!existsSync(join(admin, "HEAD"))) {
     writeFor(join(admin, "HEAD"), `${await nullId({ gitDir: repository.commonDir })}\n`);
@@ -93,45 +97,45 @@ export async function finishRegistration(repository: Repository, admin: string, 
   await unlockInitializing(repository, admin, path);
 }
 
-/** A file of git's: with the modes that the user's own git would give it. */
+/** Writes one of git's files, with the modes that your own git would use. */
 export function writeFor(path: string, text: string): void {
   withPersonalUmask(() => writeAtomically(path, text, 0o666));
 }
 
-/** Tells git where a worktree is now; nothing to do when it knows. */
+/** Updates git's files after a worktree has moved. */
 export function reconnectMoved(admin: string, path: string): void {
   const registration = readRegistration(admin);
   if (registration === null || !samePath(registration.path, path)) {
-    // What `git worktree repair` writes; that also follows whatever `.git` names, which may be somebody else's.
+    // What `git worktree repair` writes; but that also follows `.git`, which may point elsewhere.
     writeFor(join(admin, "gitdir"), `${join(realpathSync(path), ".git")}\n`);
   }
   const named = readLine(join(path, ".git"))?.replace("gitdir: ", "") ?? null;
-  // A relative way does not survive a move. Any other pointer that is not ours stays, and is reported.
+  // A relative path does not survive a move. Any other foreign pointer stays, and is reported.
   if (named === null || isAbsolute(named) || basename(named) !== basename(admin)) return;
   writeFor(join(path, ".git"), `gitdir: ${admin}\n`);
 }
 
-/** A `worktree add` that was cut off leaves its own lock; one that still ends may take it away first. */
+/** An interrupted `worktree add` leaves its own lock; a git that is still running may remove it first. */
 async function unlockInitializing(repository: Repository, admin: string, path: string): Promise<void> {
   const isLocked = (): boolean => readRegistration(admin)?.locked === "initializing";
   if (!isLocked()) return;
-  const { code, stderr } = await runGit("store", ["worktree", "unlock", path], { gitDir: repository.commonDir });
+  const { code, stderr } = await runGit("write", ["worktree", "unlock", path], { gitDir: repository.commonDir });
   if (code !== 0 && isLocked()) throw gitFailed(["worktree", "unlock"], stderr);
 }
 
-/** Removes a registration without a directory. git deletes files only where the worktree exists, and it does not. */
+/** Removes a registration without a directory. git deletes files only if the worktree exists. */
 export async function forgetMissing(repository: Repository, admin: string, path: string): Promise<void> {
   const registration = readRegistration(admin);
   const onlyHere = registration?.head?.is === "detached" && !isNullId(registration.head.commit);
   if (isCheckedOut(admin) && onlyHere) {
-    throw taken(path, "git still knows a worktree there whose commits may be on no branch");
+    throw taken(path, "git has a worktree there whose commits may not be on any branch");
   }
   await unlockInitializing(repository, admin, path);
   clearLeftover(path);
-  await git("store", ["worktree", "remove", path], { gitDir: repository.commonDir });
+  await git("write", ["worktree", "remove", path], { gitDir: repository.commonDir });
 }
 
-/** The lock of a git that was killed; the caller has seen that nobody works there. */
+/** Removes the lock of a killed git; the caller checked that no process uses the worktree. */
 export function releaseIndex(admin: string): void {
   const lock = join(admin, "index.lock");
   if (existsSync(lock)) unlinkSync(lock);

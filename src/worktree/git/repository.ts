@@ -1,4 +1,4 @@
-/** A repository and its registered worktrees, read from git's own files: no process for what a file answers. */
+/** A repository and its registered worktrees, read from git's own files. */
 import { existsSync, readdirSync, realpathSync, rmdirSync, statSync, unlinkSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { HoldfastError } from "../../contract/error.ts";
@@ -6,12 +6,12 @@ import { askGit } from "./git.ts";
 import { gitDirOf, readHead, type Head, readLine } from "./git-files.ts";
 
 export interface Repository {
-  /** The work tree that links and copies come from; null for a bare repository. */
+  /** The work tree for links and copies; null for a bare repository. */
   root: string | null;
   commonDir: string;
 }
 
-/** HEAD and lock are read when asked for: a list of a hundred is mostly asked for its paths. */
+/** HEAD and lock are read on demand: long lists mostly need only the paths. */
 export interface Registration {
   readonly admin: string;
   readonly path: string;
@@ -23,7 +23,7 @@ export async function openRepository(path: string): Promise<Repository> {
   const found = findRepository(path) ?? (await askRepository(path));
   if (found !== null) return found;
   throw new HoldfastError("preflight-failed", `${path} is not a git repository.`, {
-    hint: "Run `git init` there, or correct the project's path.",
+    hint: "Run `git init` there, or fix the project's path.",
   });
 }
 
@@ -36,10 +36,10 @@ export function findRepository(path: string): Repository | null {
   return isBare ? { root: null, commonDir: realpathSync(path) } : null;
 }
 
-/** A directory somewhere below the top of a work tree: only git knows. */
+/** For a directory below the top of a work tree. */
 async function askRepository(path: string): Promise<Repository | null> {
   if (!existsSync(path)) return null;
-  const top = await askGit("look", ["rev-parse", "--show-toplevel"], { discover: path });
+  const top = await askGit("read", ["rev-parse", "--show-toplevel"], { discover: path });
   return top === null || top === "" ? null : findRepository(top);
 }
 
@@ -48,7 +48,7 @@ export function commonDirOf(gitDir: string): string {
   return named === null ? gitDir : resolve(gitDir, named);
 }
 
-/** Every worktree that git has registered, also one whose directory is gone. */
+/** All registered worktrees, including missing ones. */
 export function readRegistrations(commonDir: string): Registration[] {
   const directory = join(commonDir, "worktrees");
   if (!existsSync(directory)) return [];
@@ -72,12 +72,12 @@ export function readRegistration(admin: string): Registration | null {
 
 export type Place =
   | { is: "free" }
-  /** git has a registration for the path, but there is no worktree at it. */
+  /** git has a registration for the path, but no worktree exists there. */
   | { is: "missing"; registration: Registration }
   | { is: "worktree"; admin: string }
   | { is: "taken"; why: string };
 
-/** What is at a path that a worktree of this repository is to have. */
+/** The state of a path where a worktree of this repository should be. */
 export function inspectPath(repository: Repository, path: string): Place {
   const gitDir = gitDirOf(path);
   if (gitDir !== null) {
@@ -86,14 +86,14 @@ export function inspectPath(repository: Repository, path: string): Place {
     if (inside && existsSync(admin)) return { is: "worktree", admin };
     if (!inside || !holdsOnly(path, ".git")) return { is: "taken", why: "it belongs to another repository" };
   } else if (existsSync(path) && !holdsOnly(path, null)) {
-    return { is: "taken", why: "there are files that are no worktree of this repository" };
+    return { is: "taken", why: "it contains files that are not a worktree of this repository" };
   }
   const isThere = sameAs(path);
   const registration = readRegistrations(repository.commonDir).find((one) => isThere(one.path));
   return registration === undefined ? { is: "free" } : { is: "missing", registration };
 }
 
-/** Takes away what an interrupted `worktree add` left at a path: an empty directory, or a lone pointer to nothing. */
+/** Removes what an interrupted `worktree add` left: an empty directory, or a dangling pointer. */
 export function clearLeftover(path: string): void {
   if (!existsSync(path)) return;
   const pointer = statSync(join(path, ".git"), { throwIfNoEntry: false });
@@ -101,7 +101,7 @@ export function clearLeftover(path: string): void {
   if (holdsOnly(path, null)) rmdirSync(path);
 }
 
-/** The worktree that has a branch checked out or in the middle of a rebase; null when it is free. */
+/** The worktree that has a branch checked out or is rebasing it; null if missing. */
 export async function holderOf(repository: Repository, branch: string, except: string): Promise<string | null> {
   const isExcepted = sameAs(except);
   for (const one of readRegistrations(repository.commonDir)) {
@@ -109,7 +109,7 @@ export async function holderOf(repository: Repository, branch: string, except: s
   }
   const { commonDir } = repository;
   if (!holds(commonDir, readHead(commonDir), branch)) return null;
-  const isBare = (await askGit("look", ["rev-parse", "--is-bare-repository"], { gitDir: commonDir })) === "true";
+  const isBare = (await askGit("read", ["rev-parse", "--is-bare-repository"], { gitDir: commonDir })) === "true";
   if (isBare) return null;
   return basename(commonDir) === ".git" ? dirname(commonDir) : commonDir;
 }
@@ -120,7 +120,7 @@ function holds(gitDir: string, head: Head | null, branch: string): boolean {
   return ["rebase-merge", "rebase-apply"].some((state) => readLine(join(gitDir, state, "head-name")) === ref);
 }
 
-/** Whether `path` is at or below `directory`; symbolic links in the existing part of both are followed. */
+/** Whether `path` is at or below `directory`, after resolving symbolic links in the existing parts. */
 export function isInside(directory: string, path: string): boolean {
   const way = relative(realOrNearest(directory), realOrNearest(path));
   return way === "" || (way !== ".." && !way.startsWith("../") && !isAbsolute(way));
@@ -147,7 +147,7 @@ function holdsOnly(directory: string, name: string | null): boolean {
 
 function realOrNearest(path: string): string {
   try {
-    // Native: a tenth of the time, and a list of worktrees is compared path by path.
+    // Native: ten times faster, and lists of worktrees compare many paths.
     return realpathSync.native(path);
   } catch {
     const parent = dirname(path);

@@ -1,7 +1,7 @@
 /**
- * The only place that deletes. Only below the trash, only what our own record names, first hidden by rename. A crash in
- * between is finished by the next call. The registration goes by `git worktree remove`, which for a worktree whose
- * directory is gone removes exactly that registration and needs no force.
+ * The only code that deletes work. Only inside the trash, only what our own record names, and hidden by a rename first;
+ * the next call finishes an interrupted one. `git worktree remove` drops the registration: for a missing directory it
+ * removes nothing else, and needs no force.
  */
 import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync, rmdirSync, unlinkSync } from "node:fs";
 import { chmod, readdir, rm } from "node:fs/promises";
@@ -45,7 +45,7 @@ export async function emptyTrash(context: Context, id: string): Promise<void> {
 async function finishEmptying(context: Context, hidden: string): Promise<void> {
   const record = readRecord(hidden);
   if (record === null) {
-    // The record goes last, so without one nothing but an empty directory can be left.
+    // The record is removed last: without one only an empty directory can remain.
     if (readdirSync(hidden).length === 0) rmdirSync(hidden);
     return;
   }
@@ -67,10 +67,10 @@ async function unregister(context: Context, record: TrashRecord): Promise<void> 
   if (worktree === null || !existsSync(worktree.admin)) return;
   const { admin, commonDir } = worktree;
   const registration = readRegistration(admin);
-  // The registration may have become somebody else's: a worktree that lives is never touched.
+  // The registration may belong to another worktree by now: never touch one that exists.
   if (registration === null || !samePath(registration.path, tree) || existsSync(tree)) return;
   unlock({ ...record, lockedBefore: null });
-  await git("store", ["worktree", "remove", tree], { gitDir: commonDir });
+  await git("write", ["worktree", "remove", tree], { gitDir: commonDir });
 }
 
 function checkOurs(directory: string, record: TrashRecord, id: string): void {
@@ -80,14 +80,14 @@ function checkOurs(directory: string, record: TrashRecord, id: string): void {
   if (isOurs && strange === undefined) return;
   throw new HoldfastError(
     "conflict",
-    `${directory} was not emptied: it holds ${strange ?? "something"} not put there by us.`,
+    `${directory} was not emptied: Holdfast did not create ${strange ?? "its contents"}.`,
     {
-      hint: "Look at it and move what you need away.",
+      hint: "Check it, and move away what you need.",
     },
   );
 }
 
-/** Deleting through a mount would empty somebody's disk. */
+/** Deleting through a mount would empty another disk. */
 function checkNoMounts(directory: string): void {
   if (process.platform !== "linux") return;
   const below = realpathSync(directory) + sep;
@@ -108,7 +108,7 @@ async function removeTree(tree: string): Promise<void> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "EACCES" && code !== "EPERM") throw error;
-    // Package caches make their directories read-only.
+    // Package caches have read-only directories.
     await makeWritable(tree);
     await rm(tree, { recursive: true, force: true });
   }

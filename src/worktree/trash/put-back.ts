@@ -1,6 +1,6 @@
 /**
- * A worktree that was not at its path when its session was killed. Its registration goes, so that its branch is free; when
- * the directory comes back, moved away and back by hand or on a disk that was not mounted, it is registered again.
+ * A worktree that was missing when its session was killed. Its registration is dropped to free its branch. If the
+ * directory returns (moved back by hand, or on a disk that was not mounted), it is registered again.
  */
 import { existsSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -26,26 +26,26 @@ interface Own {
 }
 
 /**
- * Removes the registration of a worktree whose directory was deleted, where nothing but its branch is in it. It stays
- * where it is locked, another session's, or knows commits or staged files that nothing else does.
+ * Removes the registration of a deleted worktree, unless it is locked, belongs to another session, or has commits or
+ * staged files that exist nowhere else.
  */
 export async function forgetDeleted({ session, repository: root, path }: Own): Promise<void> {
   const repository = findRepository(root);
-  // Without the directory above, a disk may be missing rather than the worktree.
+  // Without its parent directory, the disk may be missing rather than the worktree.
   if (repository === null || !existsSync(dirname(path))) return;
   const found = readRegistrations(repository.commonDir).find((one) => samePath(one.path, path));
   if (found === undefined || (found.locked !== null && found.locked !== "initializing")) return;
   const marker = readMarker(found.admin);
   if (marker !== null && (marker.is !== "ready" || marker.session !== session)) return;
   if (found.head?.is !== "branch") return;
-  const staged = await runGit("look", ["diff-index", "--cached", "--quiet", "--no-ext-diff", "HEAD"], {
+  const staged = await runGit("read", ["diff-index", "--cached", "--quiet", "--no-ext-diff", "HEAD"], {
     gitDir: found.admin,
     env: { GIT_COMMON_DIR: repository.commonDir },
   });
   if (staged.code === 0) await forgetMissing(repository, found.admin, path);
 }
 
-/** Whether the session's worktree is at its path again; what git no longer knows of it is written first. */
+/** Whether the session's worktree is at its path again; restores git's files about it first. */
 export async function findReturned(context: Context, own: Own & WorktreeReady): Promise<boolean> {
   const { session, path } = own;
   const repository = findRepository(own.repository);
@@ -67,12 +67,12 @@ export async function findReturned(context: Context, own: Own & WorktreeReady): 
   return true;
 }
 
-/** Files stay as they are; the index is read from the branch, so what was staged shows as changed. */
+/** Files are unchanged; the index is read from the branch, so staged changes appear as unstaged. */
 async function registerAgain(repository: Repository, admin: string, own: Own & WorktreeReady): Promise<boolean> {
   const { commonDir } = repository;
   const { path, branch, base, branchCreated } = own;
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(basename(admin))) return false;
-  const tip = await askGit("look", ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`], {
+  const tip = await askGit("read", ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`], {
     gitDir: commonDir,
   });
   if (tip === null) return false;
@@ -80,11 +80,11 @@ async function registerAgain(repository: Repository, admin: string, own: Own & W
   mkdirSync(admin, { recursive: true });
   writeFor(join(admin, "commondir"), "../..\n");
   writeFor(join(admin, "HEAD"), isFree ? `ref: refs/heads/${branch}\n` : `${tip}\n`);
-  // Last: without it this is not a registration, and the next call writes all of it again.
+  // Last: without it this is not a registration, and the next call writes everything again.
   writeFor(join(admin, "gitdir"), `${join(realpathSync(path), ".git")}\n`);
   if (readHead(admin) === null) return false;
-  // Not `reset`, which goes on to compare the files, and runs filters for that.
-  await git("store", ["read-tree", "HEAD"], { admin: { path, admin, commonDir, session: own.session, objects: null } });
+  // Not `reset`, which also compares the files and runs filters for that.
+  await git("write", ["read-tree", "HEAD"], { admin: { path, admin, commonDir, session: own.session, objects: null } });
   writeMarker(admin, { is: "ready", session: own.session, workspace: { path, branch, base, branchCreated } });
   return true;
 }

@@ -1,7 +1,6 @@
 /**
- * What lies in the trash: `<trash>/<id>/entry.json` and `<trash>/<id>/tree`. The record is written before the tree comes;
- * whether the tree is there says the rest, so there is no phase to store. Hidden names are being emptied or were
- * restored, and are in no list.
+ * Trash entries: `<trash>/<id>/entry.json` and `<trash>/<id>/tree`. The record is written before the tree is moved; the
+ * tree's existence is the state. Hidden names are being emptied or were restored, and are not listed.
  */
 import { crypto } from "../../base/digest.ts";
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
@@ -14,15 +13,15 @@ import { samePath } from "../git/repository.ts";
 
 export interface TrashRecord extends TrashEntry {
   version: 1;
-  /** git's own directory for the worktree; null for a directory that git did not know. */
+  /** git's own directory for the worktree; null if git did not know it. */
   admin: string | null;
   commonDir: string | null;
   head: string | null;
-  /** The commit that holds the files: in the entry's own repository, or in the person's for an entry of an earlier build. */
+  /** The commit with the files: in the entry's own repository, or in yours for an entry of an earlier build. */
   snapshot: string | null;
   /** See `Worktree`. */
   objects?: string | null;
-  /** The person's own lock, put back by restore. */
+  /** The user's own lock, which restore puts back. */
   lockedBefore: string | null;
 }
 
@@ -36,20 +35,20 @@ export function newTrashId(session: string, now: number): TrashId {
 }
 
 export const treeOf = (trash: string, id: string): string => join(trash, id, "tree");
-/** The repository that holds the snapshot of the files. */
+/** The repository with the snapshot of the files. */
 export const storeOf = (trash: string, id: string): string => join(trash, id, storeName);
-/** What an entry's directory may hold. */
+/** The names that an entry's directory may contain. */
 export const entryNames = ["entry.json", "tree", storeName];
 export const hasTree = (trash: string, id: string): boolean => existsSync(treeOf(trash, id));
 
-/** Ids come from a person; one that is not ours must never become a path. */
+/** Ids come from users; an invalid one must never become a path. */
 export function checkId(id: string): void {
   if (!idPattern.test(id)) throw noEntry(id);
 }
 
 export function noEntry(id: string): HoldfastError {
-  return new HoldfastError("not-found", `There is no trash entry ${JSON.stringify(id)}.`, {
-    hint: "`holdfast trash ls` shows what is kept.",
+  return new HoldfastError("not-found", `Trash entry ${JSON.stringify(id)} does not exist.`, {
+    hint: "List entries: holdfast trash ls",
   });
 }
 
@@ -67,7 +66,7 @@ export function readRecord(directory: string): TrashRecord | null {
   return isOurs ? (value as TrashRecord) : null;
 }
 
-/** All records that can be read, oldest first; also those whose tree has not come or has left again. */
+/** All readable records, oldest first, including those without a tree. */
 export function readRecords(trash: string, beginning = ""): TrashRecord[] {
   if (!existsSync(trash)) return [];
   const names = readdirSync(trash).filter((name) => idPattern.test(name) && name.startsWith(beginning));
@@ -77,11 +76,11 @@ export function readRecords(trash: string, beginning = ""): TrashRecord[] {
 
 export function findRecord(trash: string, session: string, path: string): TrashRecord | null {
   const fits = (record: TrashRecord): boolean => record.session === session && samePath(record.path, path);
-  // Ids begin with the session: a trash of two weeks is not read whole for every kill.
+  // Ids start with the session: no need to read all of the trash for every kill.
   return readRecords(trash, `${session}-`).findLast(fits) ?? null;
 }
 
-/** Takes a record without a tree out of the list; a repeated `restore` still finds where it went. */
+/** Hides a record without a tree; a repeated `restore` still finds where it went. */
 export function hideRestored(trash: string, id: string): void {
   rmSync(storeOf(trash, id), { recursive: true, force: true });
   renameSync(join(trash, id), join(trash, restoredPrefix + id));
@@ -105,7 +104,7 @@ export function listEmptying(trash: string): string[] {
     .map((name) => join(trash, name));
 }
 
-/** Removes a record that never got its tree. */
+/** Removes a record without a tree. */
 export function dropRecord(trash: string, id: string): void {
   const record = join(trash, id, "entry.json");
   dropTemporaries(record);
@@ -114,7 +113,7 @@ export function dropRecord(trash: string, id: string): void {
   rmdirSync(join(trash, id));
 }
 
-/** Removes entries whose record was never written: a crash inside that write leaves a directory without a tree. */
+/** Removes entries without a record: a crash during its write leaves a directory without a tree. */
 export function dropUnwritten(trash: string): void {
   if (!existsSync(trash)) return;
   for (const entry of readdirSync(trash, { withFileTypes: true })) {
@@ -125,7 +124,7 @@ export function dropUnwritten(trash: string): void {
   }
 }
 
-/** Notes of finished restores are dropped after the time that a trashed worktree is kept. */
+/** Records of finished restores are kept as long as trashed worktrees. */
 export function forgetRestored(trash: string, before: number): void {
   if (!existsSync(trash)) return;
   for (const name of readdirSync(trash).filter((entry) => entry.startsWith(restoredPrefix))) {

@@ -1,4 +1,4 @@
-/** Brings a worktree back from the trash to the very path it had, because agents find their transcripts by that path. */
+/** Moves a worktree from the trash back to its original path, by which agents find their transcripts. */
 import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import { HoldfastError, messageOf } from "../../contract/error.ts";
@@ -58,22 +58,22 @@ function moveBack(context: Context, record: TrashRecord, worktree: Worktree | nu
   const { path, id } = record;
   const occupied = existsSync(path) && readdirSync(path).length > 0;
   if (!hasTree(context.trash, id)) {
-    // A former call got this far, or the move to the trash never happened.
+    // An earlier call got this far, or the move to the trash never happened.
     if (occupied && (worktree === null || samePath(gitDirOf(path) ?? "", worktree.admin))) return;
-    throw new HoldfastError("not-found", `The files of trash entry ${id} are gone.`, {
+    throw new HoldfastError("not-found", `The files of trash entry ${id} no longer exist.`, {
       hint: whatElse(context, record),
     });
   }
   if (occupied) {
-    throw new HoldfastError("conflict", `${path} is occupied, so the worktree cannot come back to it.`, {
-      hint: "Move what is there away and try again.",
+    throw new HoldfastError("conflict", `Cannot restore the worktree: ${path} already exists and is not empty.`, {
+      hint: "Move its contents away and try again.",
     });
   }
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
     renameSync(treeOf(context.trash, id), path);
   } catch (error) {
-    throw new HoldfastError("storage", `${path} could not be restored: ${messageOf(error)}.`, {
+    throw new HoldfastError("storage", `Cannot restore ${path}: ${messageOf(error)}.`, {
       hint: `The files are still in ${treeOf(context.trash, id)}.`,
       cause: error,
     });
@@ -82,7 +82,7 @@ function moveBack(context: Context, record: TrashRecord, worktree: Worktree | nu
 
 function whatElse({ trash }: Context, { id, ref, snapshot }: TrashRecord): string {
   if (existsSync(storeOf(trash, id))) {
-    return `Their snapshot is kept: git --git-dir=${storeOf(trash, id)} archive ${snapshotBranch} | tar x`;
+    return `A snapshot is kept: git --git-dir=${storeOf(trash, id)} archive ${snapshotBranch} | tar x`;
   }
   if (ref === null) return "Nothing else was kept.";
   return `${snapshot === null ? "Its commits are" : "A snapshot is"} pinned in its repository: ${ref}`;
@@ -90,7 +90,7 @@ function whatElse({ trash }: Context, { id, ref, snapshot }: TrashRecord): strin
 
 async function reconnect(record: TrashRecord, worktree: Worktree | null): Promise<string[]> {
   if (worktree === null) return [];
-  if (!existsSync(worktree.admin)) return ["git no longer knows this worktree; its files are all there."];
+  if (!existsSync(worktree.admin)) return ["git no longer has this worktree registered; its files are complete."];
   reconnectMoved(worktree.admin, worktree.path);
   await reach("workspace.restore.repaired");
   const notes = await attach(record, worktree);
@@ -98,7 +98,7 @@ async function reconnect(record: TrashRecord, worktree: Worktree | null): Promis
   return notes;
 }
 
-/** HEAD goes back to its branch only where the files then still mean the same as before. */
+/** HEAD returns to its branch only if the files still mean the same. */
 async function attach(record: TrashRecord, worktree: Worktree): Promise<string[]> {
   const { admin, commonDir } = worktree;
   const { branch, head, path } = record;
@@ -108,21 +108,21 @@ async function attach(record: TrashRecord, worktree: Worktree): Promise<string[]
   const holder = await holderOf({ root: null, commonDir }, branch, path);
   if (holder !== null) return [`Branch ${branch} is now checked out in ${holder}: HEAD is detached.`];
   const ref = `refs/heads/${branch}`;
-  const tip = await askGit("look", ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`], { admin: worktree });
+  const tip = await askGit("read", ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`], { admin: worktree });
   const notes: string[] = [];
   if (head === null) {
-    if (tip !== null) return [`Branch ${branch} was begun elsewhere meanwhile: the worktree is on no branch.`];
+    if (tip !== null) return [`Branch ${branch} was re-created elsewhere; the worktree is not on a branch.`];
   } else if (tip !== head) {
-    // Gone, or put back to an older commit: bringing it to where this worktree was loses nothing.
+    // Deleted, or reset to an older commit: moving it forward to this worktree's commit loses nothing.
     if (tip !== null && !(await isAncestor({ admin: worktree }, tip, head))) {
-      return [`Branch ${branch} has moved on to ${tip.slice(0, 8)}: HEAD is detached at ${head.slice(0, 8)}.`];
+      return [`Branch ${branch} has moved to ${tip.slice(0, 8)}: HEAD is detached at ${head.slice(0, 8)}.`];
     }
     const from = tip ?? "0".repeat(head.length);
-    await git("store", ["update-ref", "--create-reflog", "-m", "holdfast: restored", ref, head, from], {
+    await git("write", ["update-ref", "--create-reflog", "-m", "holdfast: restored", ref, head, from], {
       admin: worktree,
     });
-    notes.push(`Branch ${branch} was ${tip === null ? "gone" : "behind"}: it is at ${head.slice(0, 8)} again.`);
+    notes.push(`Branch ${branch} was ${tip === null ? "deleted" : "behind"}: it is at ${head.slice(0, 8)} again.`);
   }
-  await git("store", ["symbolic-ref", "-m", "holdfast: restored", "HEAD", ref], { admin: worktree });
+  await git("write", ["symbolic-ref", "-m", "holdfast: restored", "HEAD", ref], { admin: worktree });
   return notes;
 }

@@ -1,8 +1,8 @@
 /**
- * A commit of all files as they are (staged, unstaged, untracked; ignored ones left out), made with a temporary index:
- * the worktree's own index is not touched, and the bytes are stored raw, past every filter. Its first parent is HEAD; a
- * second one holds what was staged. It goes into a repository of ours that borrows the other objects: in the person's own,
- * `git push --mirror` would publish files that were never committed.
+ * A commit of all files (staged, unstaged, untracked; not ignored), made with a temporary index: the worktree's own
+ * index is unchanged, and bytes are stored raw, without filters. Its first parent is HEAD; a second one has what was
+ * staged. It is in a separate repository that borrows the other objects: in your own, `git push --mirror` would publish
+ * files that were never committed.
  */
 import { lstatSync, mkdirSync, readlinkSync, rmSync, writeFileSync, type Stats } from "node:fs";
 import { join } from "node:path";
@@ -15,21 +15,21 @@ import { isInside } from "../git/repository.ts";
 export interface SnapshotRequest {
   worktree: Worktree;
   found: Findings;
-  /** A directory of our own for the temporary index. */
+  /** Our own directory for the temporary index. */
   scratch: string;
-  /** Where the repository with the snapshot is made. */
+  /** Where the repository with the snapshot is created. */
   store: string;
   message: string;
 }
 
-/** Larger files are kept by the rename alone: storing them twice could fill the disk in the middle of a kill. */
+/** Larger files are only moved: storing them twice could fill the disk during a kill. */
 export const maxFileBytes = 256 * 1024 * 1024;
 const snapshotDeadlineMs = 10 * 60_000;
 
 /** The branch of the snapshot in its repository. */
 export const snapshotBranch = "snapshot";
 
-/** The snapshot, with its repository at `store`; null when nothing differs from HEAD. */
+/** The snapshot, with its repository at `store`; null if nothing differs from HEAD. */
 export async function takeSnapshot(request: SnapshotRequest): Promise<string | null> {
   const { found, scratch, worktree, store } = request;
   if (found.changes.length === 0) return null;
@@ -43,10 +43,10 @@ export async function takeSnapshot(request: SnapshotRequest): Promise<string | n
     const head = found.head === null ? [] : ["-p", found.head];
     const staged = await commitStaged(found, call, head);
     const lines = await storeFiles(request, call);
-    await git("store", ["update-index", "-z", "--index-info"], { ...call, input: lines });
-    const tree = (await git("store", ["write-tree"], call)).trim();
+    await git("write", ["update-index", "-z", "--index-info"], { ...call, input: lines });
+    const tree = (await git("write", ["write-tree"], call)).trim();
     const parents = [...head, ...(staged === null ? [] : ["-p", staged])];
-    const commit = (await git("store", ["commit-tree", "-m", request.message, ...parents, tree], call)).trim();
+    const commit = (await git("write", ["commit-tree", "-m", request.message, ...parents, tree], call)).trim();
     finishStore(store, commit);
     return commit;
   } finally {
@@ -56,7 +56,7 @@ export async function takeSnapshot(request: SnapshotRequest): Promise<string | n
 
 type Call = Required<Pick<GitCall, "admin" | "env" | "deadlineMs">>;
 
-/** As `git init --bare` would make it, without a template of the person's; what makes git write into it. */
+/** Like `git init --bare`, without your template. Returns the environment that makes git write into it. */
 function makeStore(store: string, { commonDir, objects }: Worktree): Record<string, string> {
   for (const name of ["objects/info", "objects/pack", "refs/heads"]) {
     mkdirSync(join(store, name), { recursive: true, mode: 0o700 });
@@ -79,15 +79,15 @@ function finishStore(store: string, commit: string): void {
 
 async function commitStaged(found: Findings, call: Call, head: string[]): Promise<string | null> {
   if (!found.changes.some((change) => change.staged && change.is === "tracked")) return null;
-  // An index with conflicts cannot be written as a tree; the rename keeps it as it is.
-  const tree = await runGit("store", ["write-tree"], call);
+  // An index with conflicts cannot be written as a tree; the move keeps it.
+  const tree = await runGit("write", ["write-tree"], call);
   if (tree.code !== 0) return null;
   return (
-    await git("store", ["commit-tree", "-m", "holdfast: what was staged", ...head, tree.stdout.trim()], call)
+    await git("write", ["commit-tree", "-m", "holdfast: what was staged", ...head, tree.stdout.trim()], call)
   ).trim();
 }
 
-/** Writes the changed files as blobs; the lines that put them into the index, in git's own byte-exact form. */
+/** Stores changed files as blobs. Returns the lines that add them to the index, in git's byte-exact form. */
 async function storeFiles({ worktree, found, scratch }: SnapshotRequest, call: Call): Promise<Buffer> {
   const { path } = worktree;
   const lines: string[] = [];
@@ -100,7 +100,7 @@ async function storeFiles({ worktree, found, scratch }: SnapshotRequest, call: C
     const place = join(path, Buffer.from(parent, "latin1").toString());
     if (!leadsOut.has(parent)) leadsOut.set(parent, parent !== "" && !isInside(path, place));
     const file = Buffer.from(`${Buffer.from(path).toString("latin1")}/${change.path}`, "latin1");
-    // A directory that became a link elsewhere: what lies there is not of this worktree, to git neither.
+    // A directory replaced by a link: files behind it are not part of this worktree.
     const stat = leadsOut.get(parent) === true ? undefined : lstatSync(file, { throwIfNoEntry: false });
     const kind = storable(change, stat);
     if (kind === "gone") lines.push(`0 ${none}\t${change.path}\0`);
@@ -108,7 +108,7 @@ async function storeFiles({ worktree, found, scratch }: SnapshotRequest, call: C
     if (change.is === "unmerged") lines.push(`0 ${none}\t${change.path}\0`);
     let source = file.toString("latin1");
     if (kind === "120000") {
-      // git would follow the link; its target is stored as the blob of a file that holds just that.
+      // git would follow the link; store its target as a blob.
       const stand = join(scratch, `link-${files.length}`);
       writeFileSync(stand, readlinkSync(file, { encoding: "buffer" }));
       source = Buffer.from(stand).toString("latin1");
@@ -117,7 +117,7 @@ async function storeFiles({ worktree, found, scratch }: SnapshotRequest, call: C
   }
   const input = Buffer.from(files.map(({ source }) => `${quote(source)}\n`).join(""), "latin1");
   const args = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
-  const ids = files.length === 0 ? "" : await git("store", args, { ...call, input });
+  const ids = files.length === 0 ? "" : await git("write", args, { ...call, input });
   for (const [index, id] of ids.trimEnd().split("\n").entries()) {
     const file = files[index];
     if (file !== undefined) lines.push(`${file.mode} ${id}\t${file.name}\0`);
@@ -128,13 +128,13 @@ async function storeFiles({ worktree, found, scratch }: SnapshotRequest, call: C
 function storable(change: Change, stat: Stats | undefined): "gone" | "left-out" | "100644" | "100755" | "120000" {
   if (stat === undefined) return "gone";
   if (stat.isSymbolicLink()) return "120000";
-  // A nested repository, a directory where a file was, a pipe: kept by the rename.
+  // A nested repository, a directory in place of a file, a pipe: only moved.
   if (!stat.isFile()) return change.is === "untracked" ? "left-out" : "gone";
   if (stat.size > maxFileBytes) return "left-out";
   return (stat.mode & 0o100) === 0 ? "100644" : "100755";
 }
 
-/** `--stdin-paths` takes a line a path; one with a newline or a leading quote is written as git itself quotes it. */
+/** `--stdin-paths` reads one path per line; quoted as git does if it contains a newline or starts with a quote. */
 function quote(path: string): string {
   if (!path.includes("\n") && !path.startsWith('"')) return path;
   const escaped = path.replaceAll(/[\\"]/g, String.raw`\$&`).replaceAll("\n", String.raw`\n`);

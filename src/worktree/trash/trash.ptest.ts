@@ -203,7 +203,9 @@ describe("refusals", () => {
     const plan = world.plan("ab-1");
     await world.workspaces.create(plan, quiet);
     put(join(world.repository, ".git/worktrees/ab-1"), { index: "damaged" });
-    expect(await world.workspaces.trash(plan)).toMatchObject({ note: expect.stringContaining("could not be told") });
+    expect(await world.workspaces.trash(plan)).toMatchObject({
+      note: expect.stringContaining("Could not inspect its contents"),
+    });
     expect(existsSync(plan.path)).toBe(false);
   });
 
@@ -214,14 +216,14 @@ describe("refusals", () => {
     put(plan.path, { "work.txt": "mine\n" });
     const entry = await world.workspaces.trash(plan);
     put(plan.path, { "other.txt": "somebody else's\n" });
-    await expect(world.workspaces.restore(entry!.id)).rejects.toThrow("is occupied");
+    await expect(world.workspaces.restore(entry!.id)).rejects.toThrow("already exists and is not empty");
     rmSync(plan.path, { recursive: true });
     mkdirSync(plan.path);
     await world.workspaces.restore(entry!.id);
     expect(existsSync(join(plan.path, "work.txt"))).toBe(true);
     // Asked again, it says the same; asked for what never was, it says so.
     expect(await world.workspaces.restore(entry!.id)).toMatchObject({ path: plan.path, branch: "ab-1" });
-    await expect(world.workspaces.restore(asTrashId("../../etc"))).rejects.toThrow("no trash entry");
+    await expect(world.workspaces.restore(asTrashId("../../etc"))).rejects.toThrow("does not exist");
   });
 });
 
@@ -250,7 +252,7 @@ describe("the branch at restore", () => {
     sh(world.repository, "switch", "--quiet", "ab-1");
     commit(world.repository, { "c.txt": "c\n" });
     sh(world.repository, "switch", "--quiet", "main");
-    expect((await world.workspaces.restore(id)).notes[0]).toContain("has moved on");
+    expect((await world.workspaces.restore(id)).notes[0]).toContain("has moved to");
     expect(sh(path, "rev-parse", "HEAD").trim()).toBe(head);
 
     const plan = world.plan("ab-2");
@@ -296,7 +298,7 @@ describe("empty", () => {
       expect({ point, is: readdirSync(join(world.repository, ".git/worktrees")) }).toEqual({ point, is: ["ab-9"] });
       expect(sh(world.repository, "branch", "--list", plan.branch)).toContain(plan.branch);
     }
-    await expect(world.workspaces.empty(asTrashId("nothing-1"))).rejects.toThrow("no trash entry");
+    await expect(world.workspaces.empty(asTrashId("nothing-1"))).rejects.toThrow("does not exist");
     await world.workspaces.restore(keptEntry!.id);
     expect(existsSync(join(kept.path, "work.txt"))).toBe(true);
   });

@@ -1,7 +1,7 @@
 /**
- * Moves a worktree to the trash by rename: everything in it, ignored files and nested repositories included, comes along.
- * Order: look and count, store a snapshot, write the record, pin, lock, rename, tell git, detach. A crash between any two
- * leaves the worktree either here or there, and the next call goes on.
+ * Moves a worktree to the trash by rename, with everything in it: ignored files and nested repositories included.
+ * Order: inspect, store a snapshot, write the record, pin, lock, rename, update git's files, detach. A crash leaves the
+ * worktree in one of the two places, and the next call continues.
  */
 import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, statSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -47,7 +47,7 @@ export const trashRef = (id: string): string => `refs/holdfast/trash/${id}`;
 const unbornRef = (id: string): string => `refs/holdfast/unborn/${id}`;
 export const lockReason = (id: string): string => `holdfast trash ${id}`;
 
-/** Null when there is nothing at the path and nothing of it in the trash. */
+/** Null if there is nothing at the path and nothing from it in the trash. */
 export async function moveToTrash(context: Context, request: TrashRequest): Promise<TrashEntry | null> {
   const known = findRecord(context.trash, request.session, request.path);
   if (!existsSync(request.path)) {
@@ -60,7 +60,7 @@ export async function moveToTrash(context: Context, request: TrashRequest): Prom
   }
   const repository = findRepository(request.repository);
   if (repository !== null) finishPointer(repository.commonDir, request.path);
-  // What the commands that made it left there goes; whoever else works in it is named and left alone.
+  // Leftovers of the commands that created it are stopped; any other process in it makes this fail.
   const worktree = findWorktree(context, request.path) ?? deriveWorktree(context, request.repository, request.path);
   checkMovable(context, request, worktree, await othersInside(request.path));
   const unfinished = known !== null && !hasTree(context.trash, known.id) ? known : null;
@@ -84,7 +84,7 @@ export async function moveToTrash(context: Context, request: TrashRequest): Prom
 interface Unwritten {
   id: TrashId;
   worktree: Worktree | null;
-  /** What an interrupted call wrote. */
+  /** Written by an interrupted call. */
   old: TrashRecord | null;
 }
 
@@ -95,26 +95,29 @@ async function write(context: Context, request: TrashRequest, entry: Unwritten):
   return described;
 }
 
-/** Made beside the entries, so that a crash before the record leaves nothing that looks like one. */
+/** Outside the entries: a crash before the record leaves nothing that resembles an entry. */
 const scratchStore = ({ trash }: Context, id: string): string => join(trash, `.scratch-${id}.git`);
 
 function keepSnapshot(context: Context, { id, snapshot }: TrashRecord): void {
   const [made, kept] = [scratchStore(context, id), storeOf(context.trash, id)];
-  // What an unfinished call left has other files than the snapshot that the record names now.
+  // An interrupted call left other files than the current snapshot.
   rmSync(kept, { recursive: true, force: true });
   if (snapshot !== null && existsSync(made)) renameSync(made, kept);
 }
 
-/** A registration that stays keeps a branch from others, but must not keep a session from being killed. */
+/** A leftover registration blocks its branch, but must not prevent a kill. */
 async function forgetDeletedQuietly(context: Context, request: TrashRequest): Promise<void> {
   try {
     await forgetDeleted(request);
   } catch (error) {
-    context.log.warn("registration of a deleted worktree stays", { path: request.path, error: messageOf(error) });
+    context.log.warn("cannot drop the registration of a deleted worktree", {
+      path: request.path,
+      error: messageOf(error),
+    });
   }
 }
 
-/** What follows the rename; each step is skipped where git's files already say so. */
+/** The steps after the rename; each is skipped if already done. */
 export async function settle(context: Context, record: TrashRecord): Promise<void> {
   const worktree = worktreeInTrash(record, treeOf(context.trash, record.id));
   if (worktree === null || !existsSync(worktree.admin)) return;
@@ -122,12 +125,12 @@ export async function settle(context: Context, record: TrashRecord): Promise<voi
   reconnectMoved(admin, worktree.path);
   await reach("workspace.trash.repaired");
   const head = readHead(admin);
-  // Only HEAD changes: index and files stay what they were, and the branch is free for others.
+  // Only HEAD changes: index and files are unchanged, and the branch is free.
   if (head?.is === "branch" && head.branch !== unbornRef(record.id)) {
     const why = "holdfast: moved to the trash";
-    if (record.head === null) await git("store", ["symbolic-ref", "HEAD", unbornRef(record.id)], { admin: worktree });
+    if (record.head === null) await git("write", ["symbolic-ref", "HEAD", unbornRef(record.id)], { admin: worktree });
     else if (!detachHead(admin, head.branch, record.head, why, context.now())) {
-      await git("store", ["update-ref", "--no-deref", "-m", why, "HEAD", record.head], { admin: worktree });
+      await git("write", ["update-ref", "--no-deref", "-m", why, "HEAD", record.head], { admin: worktree });
     }
   }
   await reach("workspace.trash.detached");
@@ -142,19 +145,19 @@ function checkMovable(
   const stat = lstatSync(path);
   if (!stat.isDirectory()) throw refuse(path, "it is not a directory");
   const root = findRepository(repository)?.root ?? null;
-  if (root !== null && isInside(path, root)) throw refuse(path, "it holds the repository itself");
+  if (root !== null && isInside(path, root)) throw refuse(path, "it contains the repository itself");
   const owner = worktree === null ? null : (worktree.session ?? markedSession(worktree.admin));
   if (owner !== null && owner !== session) throw refuse(path, `it is the worktree of session ${owner}`);
   if (inside.length > 0) {
     throw new HoldfastError("conflict", `${path} is in use by ${describeInside(inside)}.`, {
-      hint: "End the process or let it leave the directory, then try again.",
+      hint: "Stop the process or change its directory, then try again.",
     });
   }
   mkdirSync(context.trash, { recursive: true, mode: 0o700 });
   if (statSync(context.trash).dev !== stat.dev) throw otherFileSystem(path, context.trash);
 }
 
-/** For a worktree of an earlier build: the record has its session, where an agent cannot write. */
+/** For a worktree of an earlier build; newer records have the session where an agent cannot write. */
 function markedSession(admin: string): string | null {
   const marker = readMarker(admin);
   return marker?.is === "ready" ? marker.session : null;
@@ -177,7 +180,7 @@ async function describe(context: Context, request: TrashRequest, { id, worktree,
     session,
     repository,
     path,
-    // After a crash HEAD may already be detached: then the earlier record knows the branch.
+    // After a crash HEAD may already be detached: the earlier record has the branch.
     branch: head?.is === "branch" && !head.branch.startsWith("refs/") ? head.branch : (old?.branch ?? null),
     ref: null,
     trashedAt: context.now(),
@@ -198,9 +201,9 @@ async function describe(context: Context, request: TrashRequest, { id, worktree,
   try {
     found = await inspectWorktree(context, worktree);
   } catch (error) {
-    // A damaged index must not make a session unkillable; the rename loses nothing.
-    context.log.warn("worktree could not be inspected", { path, error: messageOf(error) });
-    return uncounted(`What it holds could not be told: ${messageOf(error)}`);
+    // A damaged index must not prevent a kill; the rename loses nothing.
+    context.log.warn("cannot inspect worktree", { path, error: messageOf(error) });
+    return uncounted(`Could not inspect its contents: ${messageOf(error)}`);
   }
   const { snapshot, note: failed } = await snapshotOrNote(context, base, worktree, found);
   await reach("workspace.trash.snapshot");
@@ -211,7 +214,7 @@ async function describe(context: Context, request: TrashRequest, { id, worktree,
   return { record: { ...base, ...more }, plain: found.plain };
 }
 
-/** Empty beside an unfinished record: an earlier build that was killed in the write. Else it is a lock without a reason. */
+/** An empty lock next to an unfinished record was left by an earlier build; any other empty lock has no reason. */
 function isOurLock(locked: string | null, id: string, old: TrashRecord | null): boolean {
   return locked === null || locked === lockReason(id) || (locked === "" && old !== null && old.lockedBefore !== "");
 }
@@ -228,28 +231,28 @@ async function snapshotOrNote(
     const store = scratchStore(context, id);
     return { snapshot: await takeSnapshot({ worktree, found, scratch, store, message }), note: null };
   } catch (error) {
-    // Disk full or an unreadable file: the commits are still pinned and the rename needs no space.
+    // Disk full or an unreadable file: the commits are still pinned, and the rename needs no space.
     context.log.warn("snapshot failed, only commits are pinned", { path, error: messageOf(error) });
-    return { snapshot: null, note: `The files could not be stored as a commit: ${messageOf(error)}` };
+    return { snapshot: null, note: `Could not store the files as a commit: ${messageOf(error)}` };
   }
 }
 
-/** The commits alone: with the files of a snapshot, `git push --mirror` would publish what was never committed. */
+/** Only the commits: with a snapshot's files, `git push --mirror` would publish what was never committed. */
 async function pin({ ref, head }: TrashRecord, worktree: Worktree | null, plain: boolean): Promise<void> {
   if (ref === null || head === null || worktree === null) return;
   if (plain) writeRef(worktree.commonDir, ref, head);
-  else await git("store", ["update-ref", "-m", "holdfast: trash", ref, head], { admin: worktree });
+  else await git("write", ["update-ref", "-m", "holdfast: trash", ref, head], { admin: worktree });
 }
 
 /**
- * What `git worktree lock` writes. Between the rename and the repair, and while a trash disk is not mounted, somebody's
- * `git worktree prune` would otherwise drop the index and the rebase state.
+ * What `git worktree lock` writes. Between the rename and the repair, and while the trash's disk is not mounted, a `git
+ * worktree prune` would otherwise drop the index and the rebase state.
  */
 function lock(admin: string, id: string): void {
   withPersonalUmask(() => writeDurable(join(admin, "locked"), lockReason(id), 0o666));
 }
 
-/** Puts back the lock that was there before ours. */
+/** Restores the previous lock, if any. */
 export function unlock(record: TrashRecord): void {
   if (record.admin === null || !existsSync(record.admin)) return;
   const file = join(record.admin, "locked");
@@ -269,14 +272,14 @@ async function move(context: Context, record: TrashRecord): Promise<void> {
     dropRecord(context.trash, record.id);
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EXDEV") throw otherFileSystem(record.path, context.trash);
-    throw refuse(record.path, `it could not be moved (${messageOf(error)})`);
+    throw refuse(record.path, `it cannot be moved (${messageOf(error)})`);
   }
 }
 
 export async function unpin({ ref, commonDir }: TrashRecord): Promise<void> {
   if (ref === null || commonDir === null || !existsSync(commonDir)) return;
   dropTemporaries(join(commonDir, ref));
-  await git("store", ["update-ref", "-d", ref], { gitDir: commonDir });
+  await git("write", ["update-ref", "-d", ref], { gitDir: commonDir });
 }
 
 function otherFileSystem(path: string, trash: string): HoldfastError {
@@ -288,6 +291,6 @@ function otherFileSystem(path: string, trash: string): HoldfastError {
 
 function refuse(path: string, why: string): HoldfastError {
   return new HoldfastError("conflict", `${path} was not moved to the trash: ${why}.`, {
-    hint: "Nothing was changed. Correct that and try again.",
+    hint: "Nothing was changed. Fix the problem and try again.",
   });
 }

@@ -1,6 +1,6 @@
 /** What the lane needs to know about a real agent beyond its data file in `src/agents`. */
 import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { ConfigureRequest } from "../../../src/contract/command.ts";
 import type { ChatLane } from "../chat-lane.ts";
 
@@ -61,4 +61,19 @@ export function toJson(value: unknown): string {
 export function writeFile(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
+}
+
+/** Outside the package's own dependencies; 1.7 GB. */
+export function cacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
+  const own = env["HOLDFAST_AGENTS_CACHE"];
+  return own === undefined || own === "" ? join(import.meta.dirname, "../../../.cache/agents") : own;
+}
+
+export function binDirectory(cache = cacheDirectory()): string {
+  return join(cache, "node_modules/.bin");
+}
+
+/** PATH with the lane's agents first. */
+export function searchPath(): string {
+  return `${binDirectory()}:${process.env["PATH"] ?? ""}`;
 }

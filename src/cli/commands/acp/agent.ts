@@ -2,7 +2,9 @@
 import { HoldfastError } from "../../../contract/error.ts";
 import type { WorkerJson } from "../../../contract/wire.ts";
 import { chatArgument, type CommandEntry, countOption, jsonOption, noWaitOption } from "../../command.ts";
-import { ageOf, clean, inert, sortedNaturally, table } from "../../render/text.ts";
+import { clean, inert, table } from "../../render/text.ts";
+import { formatAgeOf } from "../../../model/duration.ts";
+import { sortedNaturally } from "../../../model/text.ts";
 import { stopWords } from "../../render/transcript.ts";
 import { hasProcesses } from "../daemon/stop.ts";
 import { operationCommand } from "../operation.ts";
@@ -27,7 +29,7 @@ function agentLines(agents: readonly WorkerJson[], now: number): string[] {
     clean(agent.state),
     `${clean(agent.build)}${agent.stale ? " (stale)" : ""}`.trim(),
     agent.detached ? "yes" : "no",
-    ageOf(agent.startedAt, now),
+    formatAgeOf(agent.startedAt, now),
   ]);
   return table([head, ...rows]);
 }

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { isTerminated } from "../../../model/session.ts";
+import { isTerminated } from "../../../model/board.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
 import { requireYes } from "../../confirm.ts";
 import type { Context } from "../../context.ts";
@@ -7,7 +7,8 @@ import type { StopOutcome } from "../../system/daemon/control.ts";
 import { type CommandEntry, jsonOption, yesOption } from "../../command.ts";
 import { findDaemon } from "../../system/daemon/find-daemon.ts";
 import { stopJson, stopLines } from "../../render/daemon.ts";
-import { clean, compareNaturally, count } from "../../render/text.ts";
+import { clean, count } from "../../render/text.ts";
+import { compareNaturally } from "../../../model/text.ts";
 
 export const command: CommandEntry = {
   options: [

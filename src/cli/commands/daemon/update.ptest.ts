@@ -104,10 +104,7 @@ test("[UPD-4, UPD-5] an update replaces the package in its place, restarts the d
   expect(session.processes).toEqual(spawned.processes);
 
   const failed = await home.cli(["update", "-y", "--from", broken]);
-  expect([failed.code, failed.stderr.split("\n")[0]]).toEqual([
-    1,
-    "Holdfast 7.0.9 is installed, but does not answer as it should.",
-  ]);
+  expect([failed.code, failed.stderr.split("\n")[0]]).toEqual([1, "Holdfast 7.0.9 is installed but failed its check."]);
   cpSync(join(home.directory, "7.0.2/package"), home.root, { recursive: true });
   expect(await home.json<InfoJson>(["info"])).toEqual(after);
 });

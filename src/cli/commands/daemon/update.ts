@@ -13,13 +13,13 @@ import {
   installArguments,
   type Installed,
   launcherOf,
-  lookUp,
+  resolveSpec,
   requireNpm,
   run as runProgram,
   specOf,
   verifyInstalled,
 } from "../../system/update/npm.ts";
-import { type NpmPlace, readPlace, requireNpmPlace } from "../../system/update/installation.ts";
+import { type NpmInstallation, readInstallation, requireNpmInstallation } from "../../system/update/installation.ts";
 
 export const command: CommandEntry = {
   options: [
@@ -43,11 +43,11 @@ export const command: CommandEntry = {
   daemon: "alone",
   async run(shown, input) {
     const json = input.flag("json");
-    // What is printed on the way is for people; nothing can be asked where JSON is wanted.
+    // With --json, only the result is printed and nothing is asked.
     const context: Context = json ? { ...shown, out: () => undefined, isTerminal: () => false } : shown;
-    const place = requireNpmPlace(readPlace(dirname(context.dist)));
-    const updated = await update(context, place, input.text("from"));
-    const code = await offerRestart(context, place, updated, input.flag("yes"));
+    const installation = requireNpmInstallation(readInstallation(dirname(context.dist)));
+    const updated = await update(context, installation, input.text("from"));
+    const code = await offerRestart(context, installation, updated, input.flag("yes"));
     if (json) {
       const found = findDaemon(context.paths);
       const daemon = found.daemon === "running" ? { pid: found.file.pid, build: found.file.build } : null;
@@ -57,35 +57,35 @@ export const command: CommandEntry = {
   },
 };
 
-async function update(context: Context, place: NpmPlace, from: string | undefined): Promise<Installed> {
+async function update(context: Context, installation: NpmInstallation, from: string | undefined): Promise<Installed> {
   const npm = requireNpm(context.env);
-  const spec = specOf(place, from, context.cwd);
-  // Where Holdfast was started from may be gone, or be a project that npm would take for the place to install in.
-  const surroundings = { env: context.env, cwd: place.prefix };
-  const wanted = await lookUp(npm, spec, surroundings);
-  if (wanted.name !== place.name) {
+  const spec = specOf(installation, from, context.cwd);
+  // The working directory may no longer exist, or be a project that npm would install into.
+  const runContext = { env: context.env, cwd: installation.prefix };
+  const found = await resolveSpec(npm, spec, runContext);
+  if (found.name !== installation.name) {
     throw new HoldfastError(
       "invalid",
-      `${spec.text} is ${clean(wanted.name)}, not ${place.name}; nothing was changed.`,
+      `${spec.text} is ${clean(found.name)}, not ${installation.name}; nothing was changed.`,
     );
   }
-  if (wanted.version === version && !spec.tarball) {
+  if (found.version === version && !spec.tarball) {
     context.out(`Holdfast ${version} is up to date.`);
     return { version, build };
   }
-  context.out(`Updating Holdfast ${version} to ${clean(wanted.version)} in ${place.root}`);
-  // npm takes this program's files away: what is needed from here on must be loaded before.
+  context.out(`Updating Holdfast ${version} to ${clean(found.version)} in ${installation.root}`);
+  // npm removes this program's files: code needed from here on must be loaded before.
   await import("../../errors.ts");
-  await install(npm, installArguments(place, spec), surroundings);
-  const installed = await verifyInstalled(place, wanted.version, { ...surroundings, before: version });
+  await install(npm, installArguments(installation, spec), runContext);
+  const installed = await verifyInstalled(installation, found.version, { ...runContext, before: version });
   context.out(`Holdfast ${installed.version} is installed.`);
   return installed;
 }
 
-/** A daemon of another build is still the old one, also where somebody else has updated the package before. */
+/** Offers a restart if the daemon runs another build than the installed one. */
 export async function offerRestart(
   context: Context,
-  place: NpmPlace,
+  installation: NpmInstallation,
   installed: Installed,
   yes: boolean,
 ): Promise<number | void> {
@@ -97,18 +97,18 @@ export async function offerRestart(
     context.out(`${message} It still runs ${file.version}.${hint === null ? "" : ` ${hint}`}`);
     return;
   }
-  if (!yes && !(await isWanted(context, file))) {
-    context.out("Restart it when it suits you: holdfast restart. Sessions keep running meanwhile, and through it.");
+  if (!yes && !(await confirmRestart(context, file))) {
+    context.out("When you are ready, run holdfast restart. Sessions keep running.");
     return;
   }
-  // By the new program, which brings its own build along.
-  const ran = await runProgram(launcherOf(place), ["restart"], { env: context.env, cwd: context.cwd });
+  // Run by the new program, which contains the new build.
+  const ran = await runProgram(launcherOf(installation), ["restart"], { env: context.env, cwd: context.cwd });
   if (ran.stdout.trim() !== "") context.out(ran.stdout.trimEnd());
   if (ran.stderr.trim() !== "") context.err(ran.stderr.trimEnd());
   return ran.code === 0 ? 0 : 1;
 }
 
-async function isWanted(context: Context, file: DaemonFile): Promise<boolean> {
+async function confirmRestart(context: Context, file: DaemonFile): Promise<boolean> {
   const still = `The daemon (pid ${file.pid}) still runs ${file.version}.`;
   if (context.isTerminal(0)) return askYesNo(`${still} Restart it now? Sessions keep running.`);
   context.out(still);

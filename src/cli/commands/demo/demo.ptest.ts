@@ -45,7 +45,7 @@ test("[DEMO-17] one kind that cannot start is named with its reason, and the res
   const ran = await half.run(["demo", "--no-open"]);
   expect([ran.code, ran.err]).toEqual([
     0,
-    "The chat session could not be started: The demo agent has no chat yet.\nWait for it.",
+    "Cannot start the chat session: The demo agent has no chat yet.\nWait for it.",
   ]);
   expect(ran.out).toContain("Session demo-1 already exists [idle].\n  Attach: holdfast attach demo-1\n");
   expect(ran.out).toMatch(/\nhttp:\/\/127\.0\.0\.1:9\/#once\n?$/);
@@ -55,10 +55,7 @@ test("[DEMO-17] one kind that cannot start is named with its reason, and the res
 
   const none = await daemon({ "GET /api/sessions": { answer: [] }, "POST /api/sessions": refused });
   const failed = await none.run(["demo", "--no-open"]);
-  expect([failed.code, failed.err.match(/could not be started/g)]).toEqual([
-    1,
-    ["could not be started", "could not be started"],
-  ]);
+  expect([failed.code, failed.err.match(/Cannot start/g)]).toEqual([1, ["Cannot start", "Cannot start"]]);
 });
 
 test("[DEMO-16, DEMO-17] the demo shows both kinds; run again it only says what is there", async () => {

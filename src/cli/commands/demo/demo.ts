@@ -1,5 +1,6 @@
 import { HoldfastError } from "../../../contract/error.ts";
-import { isTerminated, type Kind } from "../../../model/session.ts";
+import { type Kind } from "../../../model/session.ts";
+import { isTerminated } from "../../../model/board.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
 import type { Context } from "../../context.ts";
 import { demoProject, makeDemoProject } from "./project.ts";

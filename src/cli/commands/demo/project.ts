@@ -1,4 +1,4 @@
-/** The scratch project of `holdfast demo`: a repository of its own below the home, with one commit. */
+/** The scratch project of `holdfast demo`: its own repository below the home, with one commit. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ export function demoDirectory(home: string): string {
   return join(home, "demo", "demo-app");
 }
 
-/** Makes it where it is not yet. Made aside and moved into place, so that there is a whole one or none. */
+/** Creates it if it does not exist, in a temporary directory that is then renamed, so that it is never incomplete. */
 export function makeDemoProject(home: string, env: NodeJS.ProcessEnv): { path: string; made: boolean } {
   const path = demoDirectory(home);
   if (existsSync(path)) return { path, made: false };
@@ -47,7 +47,7 @@ projects:
   ],
 ];
 
-/** Neither the person's settings (signing, templates, hooks) nor a repository that surrounds the caller have a say here. */
+/** Ignores the user's git settings (signing, templates, hooks) and any surrounding repository. */
 function commitAll(directory: string, env: NodeJS.ProcessEnv): void {
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("GIT_")));
   const quiet = { ...own, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };

@@ -4,7 +4,8 @@ import { type Right, rights, rightWords } from "../../../contract/rights.ts";
 import type { DeviceJson } from "../../../contract/wire.ts";
 import { type ArgumentEntry, type CommandEntry, jsonOption } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { ageOf, clean, count, table } from "../../render/text.ts";
+import { clean, count, table } from "../../render/text.ts";
+import { formatAgeOf } from "../../../model/duration.ts";
 import { operationCommand } from "../operation.ts";
 
 const deviceArgument: ArgumentEntry = {
@@ -45,9 +46,9 @@ function deviceLines(devices: readonly DeviceJson[], now: number): string[] {
     id,
     clean(name),
     rights,
-    `${ageOf(lastSeen, now)} ago`,
+    `${formatAgeOf(lastSeen, now)} ago`,
     lastAddress ?? "-",
-    `${ageOf(createdAt, now)} ago`,
+    `${formatAgeOf(createdAt, now)} ago`,
   ]);
   return table([head, ...rows]);
 }

@@ -2,6 +2,7 @@
 import { HoldfastError } from "../../../contract/error.ts";
 import { isOpenQuestion, effectOf, visible } from "../../../contract/trust.ts";
 import type { ProjectJson, TrustJson } from "../../../contract/wire.ts";
+import { askYesNo } from "../../confirm.ts";
 import type { Context } from "../../context.ts";
 import type { OptionEntry, Input } from "../../command.ts";
 import { clean } from "../../render/text.ts";
@@ -37,7 +38,7 @@ export const trustOptions: readonly OptionEntry[] = [
   { long: "untrusted", description: "Use defaults instead of the parts of holdfast.yaml that need trust" },
 ];
 
-/** The answer to give, or null if there is nothing to answer. Throws if nobody can be asked. */
+/** The answer to record, or null if none is needed. Throws if there is no terminal to ask on. */
 export async function decide(context: Context, question: TrustJson, input: Input): Promise<boolean | null> {
   const [trust, refuse] = [input.flag("trust"), input.flag("untrusted")];
   if (trust && refuse) throw new HoldfastError("usage", "--trust and --untrusted contradict each other.");
@@ -49,11 +50,10 @@ export async function decide(context: Context, question: TrustJson, input: Input
   if (!context.isTerminal(0) || !context.isTerminal(2)) throw cannotAsk(question);
   context.err(trustLines(question).join("\n"));
   context.err("Until you trust it, sessions use defaults. Your answer is kept until these settings change.");
-  const { askYesNo } = await import("../../confirm.ts");
   return askYesNo("Trust this file?");
 }
 
-/** For the projects of one file that were just registered; returns them as they are with the answer. */
+/** Records the answer for newly registered projects of one file, and returns them updated. */
 export async function answerFor(
   context: Context,
   added: readonly ProjectJson[],
@@ -66,14 +66,14 @@ export async function answerFor(
   return (await context.call("projects")).filter(({ id }) => ids.has(id));
 }
 
-/** Sends the answer for exactly what was shown. */
+/** Sends the answer for exactly the settings that were shown. */
 async function answer(context: Context, project: string, question: TrustJson, trust: boolean): Promise<void> {
   if (question.digest === null) return;
   const body = { digest: question.digest, trust, seen: question.state };
   await context.call("trustAnswer", { params: { id: project }, body });
 }
 
-/** Before a spawn. */
+/** Asks before a spawn, if needed. */
 export async function settleTrust(context: Context, project: ProjectJson, input: Input): Promise<void> {
   const { trust: state = "none" } = project;
   const forced = input.flag("trust") || input.flag("untrusted");

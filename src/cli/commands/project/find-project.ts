@@ -1,4 +1,4 @@
-/** Which project a command means: named, or the one whose repository the person stands in. */
+/** Finds the project that a command means: by name, or by the current directory. */
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { HoldfastError } from "../../../contract/error.ts";
@@ -23,12 +23,12 @@ export async function requireProject(context: Context, id: string): Promise<Proj
   return project;
 }
 
-/** The registered project that holds a directory, also from inside one of its worktrees. Innermost first. */
+/** The innermost registered project that contains a directory, also from inside one of its worktrees. */
 export function projectAt(directory: string, projects: readonly ProjectJson[]): ProjectJson | null {
-  const places = [real(directory), mainRepository(directory)].filter((place) => place !== null);
+  const paths = [real(directory), mainRepository(directory)].filter((path) => path !== null);
   const holding = projects.filter(({ path }) => {
     const root = real(path);
-    return places.some((place) => place === root || place.startsWith(root.endsWith(sep) ? root : root + sep));
+    return paths.some((one) => one === root || one.startsWith(root.endsWith(sep) ? root : root + sep));
   });
   return holding.toSorted((a, b) => b.path.length - a.path.length)[0] ?? null;
 }
@@ -39,7 +39,7 @@ export function noProjectHere(directory: string): HoldfastError {
     ? new HoldfastError("not-found", "No holdfast.yaml found", {
         hint: "Run holdfast init in the repository, or name a project: holdfast spawn <project>.",
       })
-    : new HoldfastError("not-found", `The projects of ${file} are not registered.`, {
+    : new HoldfastError("not-found", `The projects in ${file} are not registered.`, {
         hint: `Register them: holdfast project add ${quoteShellWord(dirname(file))}`,
       });
 }
@@ -59,7 +59,7 @@ function findUpwards(directory: string, name: string): string | null {
   }
 }
 
-/** A worktree's `.git` is a file that names its place below the main repository's `.git`. */
+/** A worktree's `.git` is a file that names its directory below the main repository's `.git`. */
 function mainRepository(directory: string): string | null {
   const git = findUpwards(real(directory), ".git");
   if (git === null || !statSync(git).isFile()) return null;

@@ -5,7 +5,8 @@ import type { ProjectJson } from "../../../contract/wire.ts";
 import { HoldfastError } from "../../../contract/error.ts";
 import { type CommandEntry, jsonOption, projectArgument, yesOption } from "../../command.ts";
 import { askYesNo } from "../../confirm.ts";
-import { clean, compareNaturally, count, table } from "../../render/text.ts";
+import { clean, count, table } from "../../render/text.ts";
+import { compareNaturally } from "../../../model/text.ts";
 import { operationCommand } from "../operation.ts";
 import { answerFor, decide, trustLines, trustOptions } from "./answer-trust.ts";
 

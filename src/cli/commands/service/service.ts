@@ -16,7 +16,7 @@ import {
   readStartOptions,
   startOptions,
 } from "../../system/daemon/launch-options.ts";
-import { describeService, runAll, sayRan } from "../../system/service/service.ts";
+import { describeService, runAll, printRan } from "../../system/service/service.ts";
 
 export const install: CommandEntry = {
   options: [...startOptions, { long: "print", description: "Only print the unit file" }, jsonOption],
@@ -53,7 +53,7 @@ export const install: CommandEntry = {
     }
     const done = runAll(service.enable);
     if (json) context.json({ manager, file, ran: done.ran, left: done.failed?.left ?? [] });
-    else sayRan(context, done);
+    else printRan(context, done);
     return done.failed === null ? 0 : 1;
   },
 };

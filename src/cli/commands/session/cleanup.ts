@@ -1,6 +1,7 @@
 import { type CommandEntry, jsonOption, projectOption } from "../../command.ts";
 import { requireProject } from "../project/find-project.ts";
-import { compareNaturally, clean, count } from "../../render/text.ts";
+import { clean, count } from "../../render/text.ts";
+import { compareNaturally } from "../../../model/text.ts";
 import { leaveDirectory } from "./verb.ts";
 import type { CleanupLine } from "../../../contract/command.ts";
 

@@ -1,7 +1,8 @@
 import { HoldfastError } from "../../../contract/error.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
 import { type CommandEntry, jsonOption, noWaitOption, projectOption, sessionsArgument } from "../../command.ts";
-import { clean, count, sortedNaturally } from "../../render/text.ts";
+import { clean, count } from "../../render/text.ts";
+import { sortedNaturally } from "../../../model/text.ts";
 import { readSessions } from "./ls.ts";
 import { namedSessions, runVerb } from "./verb.ts";
 

@@ -86,7 +86,7 @@ describe("[CLI-13] send --wait", () => {
     expect(ran).toEqual({ code: 1, out: "[turn failed] the model is overloaded", err: "" });
     const cut = await daemon(script(receipt({ stopReason: "orphaned_at_restart", text: "" })));
     expect((await cut.run(["send", "ma-1", "--wait", "x"])).out).toBe(
-      "[interrupted: the agent stopped before it finished]",
+      "[interrupted: the agent exited before it finished]",
     );
   });
 

@@ -3,7 +3,8 @@ import type { PullRequestJson, SessionJson } from "../../../contract/wire.ts";
 import { type CommandEntry, jsonOption, sessionArgument } from "../../command.ts";
 import { commandFor, questionOf } from "../../render/need.ts";
 import { questionLines } from "../../render/question.ts";
-import { ageOf, clean, count, type Paint } from "../../render/text.ts";
+import { clean, count, type Paint } from "../../render/text.ts";
+import { formatAgeOf } from "../../../model/duration.ts";
 
 export const command: CommandEntry = {
   arguments: [sessionArgument],
@@ -27,7 +28,7 @@ export const command: CommandEntry = {
 
 export function showLines(session: SessionJson, paint: Paint, now: number): string[] {
   const { intent, end, pullRequest } = session;
-  const ago = (time: string | null): string => (time === null ? "" : ` (${ageOf(time, now)} ago)`);
+  const ago = (time: string | null): string => (time === null ? "" : ` (${formatAgeOf(time, now)} ago)`);
   const until = intent.until === undefined || intent.until === null ? "" : ` until ${intent.until}`;
   const asks = questionOf(session);
   const next = commandFor(session);
@@ -96,7 +97,7 @@ function endLines(end: NonNullable<SessionJson["end"]>, paint: Paint, now: numbe
     ...(end.exitCode === null ? [] : [`exit code ${end.exitCode}`]),
     ...(end.signal === null ? [] : [clean(end.signal)]),
   ].join(", ");
-  const when = end.at === null ? "" : `, ${ageOf(end.at, now)} ago`;
+  const when = end.at === null ? "" : `, ${formatAgeOf(end.at, now)} ago`;
   return [
     `  ${"Ended:".padEnd(14)} ${clean(end.how)} by ${clean(end.by)}${facts === "" ? "" : ` (${facts})`}${when}`,
     ...end.lastLines.map((line) => paint.dim(`    ${clean(line)}`)),

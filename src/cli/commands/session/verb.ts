@@ -1,6 +1,7 @@
 /** Runs a verb on sessions: several at the same time, reported in order; exits 1 if any of them failed. */
 import type { ClientInput } from "../../../contract/operations.ts";
 import { HoldfastError, type ErrorReason } from "../../../contract/error.ts";
+import { Slots } from "../../../base/async.ts";
 import type { VerbAnswer } from "../../../contract/wire.ts";
 import type { Input } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -32,11 +33,6 @@ export interface VerbCall extends SessionVerb {
 /** Each waits for its processes; more at the same time would slow all of them down. */
 const concurrency = 8;
 
-interface Outcome {
-  id: string;
-  result: { ok: true; response: VerbAnswer } | { ok: false; error: unknown };
-}
-
 /** The named sessions, without duplicates. */
 export function namedSessions(input: Input): string[] {
   return [...new Set(input.args)];
@@ -56,46 +52,26 @@ export async function runVerb(context: Context, input: Input, call: VerbCall): P
       throw await sessionFailure(context, fails, id, error);
     }
   };
-  const outcomes = await onEach(ids, one, ({ id, result }) => {
-    if (!result.ok) {
+  const slots = new Slots(concurrency, Infinity);
+  const running = ids.map((id) => ({ id, result: Promise.allSettled([slots.run(() => one(id))]) }));
+  const responses: VerbAnswer[] = [];
+  for (const { id, result } of running) {
+    const [settled] = await result;
+    if (settled.status === "rejected") {
       // A single failure is the command's own, with its exit code.
-      if (ids.length > 1) printError(context, result.error, json);
-      return;
+      if (ids.length === 1) throw settled.reason;
+      printError(context, settled.reason, json);
+      continue;
     }
-    if (json) return;
-    const { response } = result;
+    const response = settled.value;
+    responses.push(response);
+    if (json) continue;
     if (call.print === undefined) printVerb(context, id, call, { wait, response });
     else call.print(id, response);
     for (const note of response.notes) context.out(`  ${clean(note)}`);
-  });
-  const [first] = outcomes;
-  if (ids.length === 1 && first !== undefined && !first.result.ok) throw first.result.error;
-  const responses = outcomes.flatMap(({ result }) => (result.ok ? [result.response] : []));
+  }
   if (json) context.json(input.args.length === 1 ? verbJson(responses[0]!) : responses.map(verbJson));
-  return responses.length === outcomes.length ? 0 : 1;
-}
-
-/** Calls `one` for each id and reports each outcome as soon as those before it are reported. */
-async function onEach(
-  ids: readonly string[],
-  one: (id: string) => Promise<VerbAnswer>,
-  report: (outcome: Outcome) => void,
-): Promise<Outcome[]> {
-  const outcomes: (Outcome | undefined)[] = ids.map(() => undefined);
-  let next = 0;
-  let reported = 0;
-  const work = async (): Promise<void> => {
-    for (let at = next++; at < ids.length; at = next++) {
-      const id = ids[at]!;
-      outcomes[at] = await one(id).then(
-        (response) => ({ id, result: { ok: true, response } }),
-        (error: unknown) => ({ id, result: { ok: false, error } }),
-      );
-      for (let done = outcomes[reported]; done !== undefined; done = outcomes[++reported]) report(done);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(concurrency, ids.length) }, work));
-  return outcomes.filter((outcome) => outcome !== undefined);
+  return responses.length === ids.length ? 0 : 1;
 }
 
 function printVerb(

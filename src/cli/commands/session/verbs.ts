@@ -1,4 +1,5 @@
 /** Verbs on sessions that need more than a row of the index. */
+import { idsThatConvert } from "../../../agents/registry.ts";
 import { HoldfastError } from "../../../contract/error.ts";
 import { kinds } from "../../../model/session.ts";
 import {
@@ -10,7 +11,8 @@ import {
   yesOption,
 } from "../../command.ts";
 import { requireYes } from "../../confirm.ts";
-import { clean, parseDuration } from "../../render/text.ts";
+import { clean } from "../../render/text.ts";
+import { parseDuration } from "../../../model/duration.ts";
 import { namedSessions, runVerb, sessionFailure } from "./verb.ts";
 
 const defaultSnooze = "2h";
@@ -59,8 +61,9 @@ export const convert: CommandEntry = {
     ["continue in the agent's own terminal", "holdfast session convert ma-12 --kind terminal"],
     ["start over as a chat", "holdfast session convert ma-12 --kind chat --fresh"],
   ],
-  notes:
-    "Stops the session, then starts it as the other kind in the same worktree and conversation, if the agent supports\nthat (claude, codex, opencode). --fresh deletes the agent's conversation. This cannot be undone.\nIf you stop or kill the session meanwhile, the conversion is dropped (exit 1).",
+  notes: `Stops the session, then starts it as the other kind in the same worktree and conversation, if the agent supports
+that (${idsThatConvert.join(", ")}). --fresh deletes the agent's conversation. This cannot be undone.
+If you stop or kill the session meanwhile, the conversion is dropped (exit 1).`,
   daemon: "starts",
   run(context, input) {
     const kind = input.text("kind");

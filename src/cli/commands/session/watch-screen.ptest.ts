@@ -27,7 +27,7 @@ test("[CLI-202] status --watch fits the terminal, follows its size, and leaves i
   try {
     tmux("new-session", "-d", "-s", "w", "-x", "80", "-y", "24", "sh");
     tmux("set-option", "-g", "window-size", "manual");
-    const entry = join(import.meta.dirname, "entry.ts");
+    const entry = join(import.meta.dirname, "../../entry.ts");
     tmux("send-keys", "-t", "=w:", `'${process.execPath}' '${entry}' status --watch`, "Enter");
     await until("the list", () => screen()[0] === "Needs you (1)" && screen().at(-1)!.endsWith("more sessions"));
     await until("the hidden cursor", () => flags() === "1 0");

@@ -1,4 +1,4 @@
-/** Follows the events of a session that is waited for, and says on stderr what they mean. Loaded when a wait is long. */
+/** Prints the progress of a session that is starting, from its events. Loaded only for a long wait. */
 import { clientOf } from "../../system/daemon/connection.ts";
 import type { Context } from "../../context.ts";
 import { readBack, readOn } from "../../read-events.ts";
@@ -9,7 +9,7 @@ import { clean, count, inert } from "../../render/text.ts";
 interface ProgressOf {
   id: string;
   agent: string;
-  /** Others are waited for as well: then each line says whose it is. */
+  /** Several sessions are starting: each line names its session. */
   among: boolean;
 }
 
@@ -27,13 +27,13 @@ export class Progress {
   take(event: EventJson): string[] {
     switch (event.type) {
       case "session.created":
-        return this.#begin("making the worktree");
+        return this.#begin("creating the worktree");
       case "session.intent":
-        return isRunning(event) ? this.#begin("bringing it back") : [];
+        return isRunning(event) ? this.#begin("restoring") : [];
       case "workspace.output":
         return this.#output(String(event["text"]));
       case "workspace.restored":
-        return this.#begin("its worktree is back from the trash");
+        return this.#begin("worktree restored from the trash");
       case "workspace.ready":
         return this.#begin(`starting ${clean(this.#of.agent)}`);
       case "launch.started":
@@ -55,7 +55,7 @@ export class Progress {
     const lines = `${this.#held}${text}`.split("\n");
     this.#held = lines.pop() ?? "";
     return lines.flatMap((line) => [
-      // Each command is shown before what it prints; what git says of submodules and filters comes before.
+      // Each command precedes its output; git's messages about submodules and filters come first.
       ...(line.startsWith("$ ") && this.#step !== running ? this.#heading() : []),
       this.#line(line),
     ]);
@@ -77,12 +77,12 @@ function isRunning({ want }: EventJson): boolean {
   return (want as { want?: string }).want === "running";
 }
 
-/** Where what was asked for last begins: an older life of the session is not told again. */
-function isBeginning(event: EventJson): boolean {
+/** The first event of a start: events of earlier runs are not printed again. */
+function isStart(event: EventJson): boolean {
   return event.type === "session.created" || (event.type === "session.intent" && isRunning(event));
 }
 
-/** A progress bar draws over its own line again and again; what it drew last is enough. Colors go with their escapes. */
+/** A progress bar redraws its line; only the last state is printed, without colors. */
 function lastDrawn(line: string): string {
   const drawn = line.split("\r").filter((part) => part !== "");
   // oxlint-disable-next-line no-control-regex -- taking them out is the point
@@ -92,83 +92,90 @@ function lastDrawn(line: string): string {
 interface Left {
   verb: "spawn" | "restore";
   sessions: readonly string[];
-  /** Asked for, and not yet known by an id. */
+  /** Requested, but the id is not known yet. */
   unnamed: number;
-  unasked: number;
+  /** Not requested yet. */
+  unrequested: number;
 }
 
-/** What is said on Ctrl-C: nothing is undone by it. */
-export function leftLines({ verb, sessions, unnamed, unasked }: Left): string[] {
-  const [word, end] = verb === "spawn" ? ["started", "kill"] : ["brought back", "stop"];
+/** Printed on Ctrl-C, which undoes nothing. */
+export function leftLines({ verb, sessions, unnamed, unrequested }: Left): string[] {
+  const [word, end] = verb === "spawn" ? ["created", "kill"] : ["restored", "stop"];
   return [
     ...sessions.flatMap((id) => [
-      `Not waiting any longer: ${id} is still being ${word}.`,
-      `  Look:   holdfast session show ${id}`,
-      `  End it: holdfast session ${end} ${id}`,
+      `Stopped waiting. ${id} is still being ${word}.`,
+      `  Check: holdfast session show ${id}`,
+      `  ${end === "kill" ? "Kill" : "Stop"}:  holdfast session ${end} ${id}`,
     ]),
-    ...(unnamed === 0 ? [] : ["Not waiting any longer: the daemon goes on with the spawn. Look: holdfast session ls"]),
-    ...(unasked === 0 ? [] : [`Nothing was begun for ${count(unasked, "further issue")}.`]),
+    ...(unnamed === 0 ? [] : ["Stopped waiting. The spawn continues in the daemon. Check with: holdfast session ls"]),
+    ...(unrequested === 0
+      ? []
+      : [`${count(unrequested, "remaining issue")} ${unrequested === 1 ? "was" : "were"} not started.`]),
   ];
 }
 
-/** As often as the daemon records what a command prints. */
-const lookEveryMs = 500;
-/** Whoever pressed Ctrl-C wants to be out. */
+/** As often as the daemon records command output. */
+const pollMs = 500;
+/** After Ctrl-C the command must exit soon. */
 const leaveMs = 1_000;
 
-export async function tellProgress(
+export async function printProgress(
   context: Context,
   wait: Wait,
   { among, since, over }: { among: boolean; since: number; over: AbortSignal },
 ): Promise<void> {
-  const own = withoutStart(context);
-  // What was asked for may not be on record yet: then the last beginning is that of an older life.
-  const begins = (event: EventJson): boolean => isBeginning(event) && Date.parse(event.at) >= since;
-  let saidBefore = false;
+  const passive = withoutStart(context);
+  // The request may not be recorded yet: then the last start belongs to an earlier run.
+  const startsNow = (event: EventJson): boolean => isStart(event) && Date.parse(event.at) >= since;
+  let printedBefore = false;
   let shown: { id: string; progress: Progress; seq: number } | null = null;
-  const say = (lines: readonly string[]): void => {
+  const print = (lines: readonly string[]): void => {
     if (lines.length > 0 && !over.aborted) context.err(lines.join("\n"));
   };
-  const look = async (): Promise<void> => {
-    const id: string | null = shown?.id ?? (await wait.find(own));
+  const read = async (): Promise<void> => {
+    const id: string | null = shown?.id ?? (await wait.find(passive));
     if (id === null) {
-      if (!saidBefore) say([wait.before]);
-      saidBefore = true;
+      if (!printedBefore) print([wait.before]);
+      printedBefore = true;
       return;
     }
     let events: EventJson[] = [];
     if (shown === null) {
-      const { agent, seq } = await own.call("session", { params: { id } });
-      const read = await readBack(own, id, seq, (some) => some.some(isBeginning));
-      const beginning = read.findLastIndex(begins);
-      events = beginning < 0 ? [] : read.slice(beginning);
+      const { agent, seq } = await passive.call("session", { params: { id } });
+      const recent = await readBack(passive, id, seq, (some) => some.some(isStart));
+      const start = recent.findLastIndex(startsNow);
+      events = start < 0 ? [] : recent.slice(start);
       shown = { id, seq, progress: new Progress({ id, agent, among }) };
-    } else await readOn(own, id, shown.seq, (event) => events.push(event));
+    } else await readOn(passive, id, shown.seq, (event) => events.push(event));
     const { progress } = shown;
     shown.seq = events.at(-1)?.seq ?? shown.seq;
-    say(events.flatMap((event) => progress.take(event)));
+    print(events.flatMap((event) => progress.take(event)));
   };
   while (!over.aborted) {
-    // A daemon that went or that is too old to be asked: the answer that is waited for says what there is to say.
-    await look().catch(() => undefined);
-    await new Promise((resume) => setTimeout(resume, lookEveryMs).unref());
+    // A daemon that stopped or is too old: the result of the call itself reports the error.
+    await read().catch(() => undefined);
+    await new Promise((resume) => setTimeout(resume, pollMs).unref());
   }
 }
 
-/** Says that it goes on, and ends this process as the signal would have: a loop in a shell is to end as well. */
-export async function tellLeft(context: Context, waits: readonly Wait[], unasked: number): Promise<void> {
-  const own = withoutStart(context);
-  const finding = Promise.all(waits.map((wait) => wait.find(own).catch(() => null)));
+/** Prints that the work continues, then exits by the signal, so that a shell loop stops as well. */
+export async function printLeft(context: Context, waits: readonly Wait[], unrequested: number): Promise<void> {
+  const passive = withoutStart(context);
+  const finding = Promise.all(waits.map((wait) => wait.find(passive).catch(() => null)));
   const late = new Promise<(string | null)[]>((resume) => setTimeout(() => resume([]), leaveMs));
   const sessions = (await Promise.race([finding, late])).filter((id) => id !== null);
-  const left = { verb: waits[0]?.verb ?? "spawn", sessions, unnamed: waits.length - sessions.length, unasked };
+  const left = { verb: waits[0]?.verb ?? "spawn", sessions, unnamed: waits.length - sessions.length, unrequested };
   // The terminal has echoed ^C at the end of a line.
   context.err(`${context.isTerminal(2) ? "\n" : ""}${leftLines(left).join("\n")}`);
   process.kill(process.pid, "SIGINT");
 }
 
-/** To look must not bring a daemon back that somebody stopped. */
+/** Polling must not start a daemon that was stopped. */
 function withoutStart(context: Context): Context {
-  const own: Context = { ...context, mayStart: false, call: (route, options) => clientOf(own).call(route, options) };
-  return own;
+  const passive: Context = {
+    ...context,
+    mayStart: false,
+    call: (route, options) => clientOf(passive).call(route, options),
+  };
+  return passive;
 }

@@ -1,18 +1,18 @@
 /**
- * Long work that somebody waits for at a terminal: after a moment stderr tells what is being done, and Ctrl-C says that it
- * goes on. A fast answer pays for a timer and a signal handler, nothing is loaded or asked for it.
+ * Waits for spawns and restores at a terminal: after a moment stderr shows the progress, and Ctrl-C prints that the work
+ * continues. A fast response costs a timer and a signal handler.
  */
 import type { Context } from "../../context.ts";
 import type { Input } from "../../command.ts";
 
-/** Shorter waits need no explanation; what scripts see of a fast spawn is its result alone. */
+/** Shorter waits need no explanation. */
 const silentMs = 1_000;
 
 export interface Wait {
   verb: "spawn" | "restore";
-  /** What is done until there is a session. */
+  /** Printed until the session exists. */
   before: string;
-  /** The session, once there is one. The context never starts a daemon. */
+  /** The session id, once known. The context never starts a daemon. */
   find: (context: Context) => Promise<string | null>;
 }
 
@@ -20,48 +20,48 @@ export class Waits {
   readonly #context: Context;
   readonly #open = new Set<Wait>();
   readonly #total: number;
-  #begun = 0;
+  #requested = 0;
   #left = false;
 
-  /** `total`: how many there will be. */
+  /** `total`: the number of sessions. */
   constructor(context: Context, total = 1) {
     this.#context = context;
     this.#total = total;
   }
 
-  async during<T>(wait: Wait, answer: Promise<T>): Promise<T> {
-    this.#begun++;
+  async during<T>(wait: Wait, response: Promise<T>): Promise<T> {
+    this.#requested++;
     if (this.#open.size === 0) process.once("SIGINT", this.#leave);
     this.#open.add(wait);
     const over = new AbortController();
     const since = Date.now();
-    const timer = setTimeout(() => void this.#tell(wait, since, over.signal), silentMs);
+    const timer = setTimeout(() => void this.#printProgress(wait, since, over.signal), silentMs);
     try {
-      return await answer;
+      return await response;
     } finally {
       clearTimeout(timer);
       over.abort();
       this.#open.delete(wait);
-      // Who has left is not told the result as well: the signal ends this process.
+      // After Ctrl-C no result is printed: the signal ends this process.
       if (this.#left) await new Promise(() => undefined);
       if (this.#open.size === 0) process.off("SIGINT", this.#leave);
     }
   }
 
-  async #tell(wait: Wait, since: number, over: AbortSignal): Promise<void> {
+  async #printProgress(wait: Wait, since: number, over: AbortSignal): Promise<void> {
     if (!this.#context.isTerminal(2)) return;
-    const { tellProgress } = await import("./progress.ts");
-    await tellProgress(this.#context, wait, { among: this.#total > 1, since, over });
+    const { printProgress } = await import("./progress.ts");
+    await printProgress(this.#context, wait, { among: this.#total > 1, since, over });
   }
 
   readonly #leave = (): void => {
     this.#left = true;
-    const unasked = this.#total - this.#begun;
-    void import("./progress.ts").then(({ tellLeft }) => tellLeft(this.#context, [...this.#open], unasked));
+    const unrequested = this.#total - this.#requested;
+    void import("./progress.ts").then(({ printLeft }) => printLeft(this.#context, [...this.#open], unrequested));
   };
 }
 
-/** For a verb that brings a session back: what is called in this context is waited for, unless nobody wants to. */
+/** A context for verbs that start sessions: its calls show progress and handle Ctrl-C, unless `--no-wait`. */
 export function waitingBack(context: Context, input: Input, total = input.args.length): Context {
   if (input.flag("no-wait")) return context;
   const waits = new Waits(context, total);
@@ -69,9 +69,9 @@ export function waitingBack(context: Context, input: Input, total = input.args.l
     ...context,
     call: (route, options) => {
       const { id }: { id?: string } = options?.params ?? {};
-      const answer = context.call(route, options);
-      if (id === undefined) return answer;
-      return waits.during({ verb: "restore", before: "", find: () => Promise.resolve(id) }, answer);
+      const response = context.call(route, options);
+      if (id === undefined) return response;
+      return waits.during({ verb: "restore", before: "", find: () => Promise.resolve(id) }, response);
     },
   };
 }

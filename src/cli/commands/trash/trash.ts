@@ -4,7 +4,9 @@ import type { TrashJson } from "../../../contract/wire.ts";
 import { isOlder } from "../../../model/trash-days.ts";
 import { type CommandEntry, jsonOption, yesOption } from "../../command.ts";
 import { requireYes } from "../../confirm.ts";
-import { ageOf, clean, compareNaturally, count, type Paint } from "../../render/text.ts";
+import { clean, count, type Paint } from "../../render/text.ts";
+import { formatAgeOf } from "../../../model/duration.ts";
+import { compareNaturally } from "../../../model/text.ts";
 import { operationCommand } from "../operation.ts";
 
 export const ls = operationCommand("trash", {
@@ -26,7 +28,7 @@ export function trashLines(entries: readonly TrashJson[], paint: Paint, now: num
       const parts = [
         paint.green(clean(entry.id)),
         clean(entry.session),
-        paint.dim(`(${ageOf(entry.trashedAt, now)})`),
+        paint.dim(`(${formatAgeOf(entry.trashedAt, now)})`),
         ...(entry.branch === null ? [] : [paint.cyan(clean(entry.branch))]),
         ...(work === "" ? [] : [paint.yellow(work)]),
         ...(entry.keptUntil === undefined ? [] : [paint.dim(`kept until ${entry.keptUntil}`)]),

@@ -28,7 +28,7 @@ let err: string[];
 beforeEach(() => {
   directory = mkdtempSync("/tmp/hf-ctl-");
   mkdirSync(join(directory, "dist"));
-  copyFileSync(join(import.meta.dirname, "test-support/scripted-daemon.cjs"), join(directory, "dist/daemon.cjs"));
+  copyFileSync(join(import.meta.dirname, "../../test-support/scripted-daemon.cjs"), join(directory, "dist/daemon.cjs"));
   writeFileSync(join(directory, "dist/later-chunk.cjs"), "");
   [out, err] = [[], []];
   context = makeContext();
@@ -52,7 +52,7 @@ function makeContext(): Context {
 
 afterEach(async () => {
   const found = findDaemon(context.paths);
-  if (found.daemon === "running") await endDaemon(found.file, { asked: false, say: () => undefined, waitMs: 100 });
+  if (found.daemon === "running") await endDaemon(found.file, { asked: false, print: () => undefined, waitMs: 100 });
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -108,7 +108,7 @@ test("[CTL-10] the daemon runs from a copy in the home, and a copy that nothing 
   rmSync(context.dist, { recursive: true });
   expect(findDaemon(context.paths).daemon).toBe("running");
   mkdirSync(context.dist);
-  copyFileSync(join(import.meta.dirname, "test-support/scripted-daemon.cjs"), join(context.dist, "daemon.cjs"));
+  copyFileSync(join(import.meta.dirname, "../../test-support/scripted-daemon.cjs"), join(context.dist, "daemon.cjs"));
   await restart(context);
   expect(given().file).not.toBe(first);
   // Not at once: another starter may be about to run from it. And never what a daemon runs from.
@@ -123,7 +123,7 @@ test("[CTL-8] a daemon that reports a failure, or none at all, is an error with 
   err.length = 0;
   script("crash");
   expect(await dispatch(["start"], context)).toBe(1);
-  expect(err[0]).toContain("The daemon ended before it was ready (exit code 7).");
+  expect(err[0]).toContain("The daemon exited before it was ready (exit code 7).");
   expect(err[0]).toContain("it went wrong early");
 });
 
@@ -165,8 +165,8 @@ test("[CTL-1] a daemon that ends right after its start is reported as that, with
   script("dies-ready");
   expect(await dispatch(["session", "ls"], context)).toBe(1);
   expect(err.filter((line) => line !== "a note")).toEqual([
-    "Holdfast was started, but it ended right after its start.",
-    "`holdfast logs` shows why; `holdfast start` starts it again.",
+    "Holdfast was started, but exited immediately.",
+    "See why with `holdfast logs`; start it again with `holdfast start`.",
   ]);
 });
 
@@ -215,10 +215,12 @@ test("[CTL-5] a daemon that ignores SIGTERM is ended by force, and that is said"
   await start(context, request);
   const identity = identify(given().pid)!;
   const said: string[] = [];
-  expect(await endDaemon(identity, { asked: false, say: (text) => void said.push(text), waitMs: 100 })).toBe("killed");
-  expect(said[0]).toContain("ending it by force");
+  expect(await endDaemon(identity, { asked: false, print: (text) => void said.push(text), waitMs: 100 })).toBe(
+    "killed",
+  );
+  expect(said[0]).toContain("killing it");
   expect(isAlive(identity)).toBe(false);
-  expect(await endDaemon(identity, { asked: false, say: () => undefined })).toBe("gone");
+  expect(await endDaemon(identity, { asked: false, print: () => undefined })).toBe("gone");
 });
 
 test("[CTL-2] [PROC-6] info tells a daemon that is stopped in mid-air from one that is gone", async () => {
@@ -237,7 +239,7 @@ test("[CTL-7] restart recalls the passphrase before the old daemon is stopped", 
   await start({ ...context, env: { ...context.env, HOLDFAST_PASSPHRASE: "four quiet little words" } }, { options });
   const before = given().pid;
   rmSync(context.paths.passphrase);
-  await expect(restart(context)).rejects.toThrow("needs a passphrase");
+  await expect(restart(context)).rejects.toThrow("requires a passphrase");
   expect(findDaemon(context.paths)).toMatchObject({ daemon: "running", file: { pid: before } });
   writeFileSync(context.paths.passphrase, "four quiet little words\n");
   const again = await restart(context);
@@ -258,7 +260,7 @@ test("[DOC-2] doctor --fix mends permissions and removes what a dead daemon left
   utimesSync(interrupted, 1_000, 1_000);
   out.length = 0;
   expect(await dispatch(["doctor"], context)).toBe(1);
-  expect(out.join("\n")).toContain(`Others can reach ${context.paths.home} (mode 755).`);
+  expect(out.join("\n")).toContain(`Other users can access ${context.paths.home} (mode 755).`);
   expect(await dispatch(["doctor", "--fix"], context)).toBe(0);
   expect(statSync(context.paths.home).mode & 0o777).toBe(0o700);
   const left = [context.paths.daemonFile, context.paths.socket, interrupted].filter((path) => existsSync(path));

@@ -18,7 +18,7 @@ import {
   rememberMark,
 } from "./launch-options.ts";
 import { bareHost, isLoopback } from "../../../base/addresses.ts";
-import { assertTls, reachTroubles, troubleLines } from "./reach.ts";
+import { assertTls, reachProblems, problemLines } from "./reach.ts";
 import { serviceName } from "../service/service.ts";
 import {
   becomeDaemon,
@@ -34,24 +34,25 @@ import { type Identity, isAlive, signalIdentity } from "../../../base/pid.ts";
 
 type Ended = "gone" | "terminated" | "killed";
 
-/** A stop takes under a second; a daemon on a busy machine gets time before it is ended by force. */
-const politeMs = 10_000;
+/** A stop takes less than a second; on a busy machine the daemon gets more time before it is killed. */
+const gracefulMs = 10_000;
 const pollMs = 10;
 
 interface EndOptions {
-  /** It has been told over its socket and only needs waiting for. */
+  /** It was asked over its socket to stop. */
   asked: boolean;
-  say: (text: string) => void;
+  print: (text: string) => void;
   waitMs?: number;
 }
 
-export async function endDaemon(identity: Identity, { asked, say, waitMs = politeMs }: EndOptions): Promise<Ended> {
+/** Stops a daemon by its identity, in stages. Never touches its sessions. */
+export async function endDaemon(identity: Identity, { asked, print, waitMs = gracefulMs }: EndOptions): Promise<Ended> {
   if (await isGone(identity, asked ? waitMs : 0)) return "gone";
   if (!signalIdentity(identity, "SIGTERM")) return "gone";
   if (await isGone(identity, waitMs)) return "terminated";
-  say(`The daemon (pid ${identity.pid}) did not end within ${waitMs / 1000} s of SIGTERM; ending it by force.`);
+  print(`The daemon (pid ${identity.pid}) did not exit within ${waitMs / 1000} s of SIGTERM; killing it.`);
   signalIdentity(identity, "SIGKILL");
-  await isGone(identity, politeMs);
+  await isGone(identity, gracefulMs);
   return "killed";
 }
 
@@ -111,13 +112,13 @@ export async function start(context: Context, request: StartRequest): Promise<St
   // The daemon keeps the options once it is ready.
   const names = (await namedVariables(paths)).map(({ name }) => name);
   if (request.foreground === true) {
-    for (const line of troubleLines(reachTroubles(request.options, paths))) context.err(line);
+    for (const line of problemLines(reachProblems(request.options, paths))) context.err(line);
     becomeDaemon(bundle, { paths, env, home, names });
   }
   const daemon = await startOrTakeBack(context, bundle, { home, names, mayHalt: request.mayHalt ?? false });
   if (!daemon.ours) return alreadyRunning(daemon, request);
   const { publicUrls } = request.options;
-  const notes = [...daemon.notes, ...troubleLines(reachTroubles(request.options, paths))];
+  const notes = [...daemon.notes, ...problemLines(reachProblems(request.options, paths))];
   return { start: "started", daemon: { ...daemon, notes }, publicUrls };
 }
 
@@ -201,9 +202,9 @@ export type StopOutcome =
 export async function stop(context: Context, { haltSessions = false } = {}): Promise<StopOutcome> {
   const found = await findSettledDaemon(context.paths);
   if (found.daemon === "none") return { stop: "not-running" };
-  const say = (text: string): void => context.err(text);
+  const print = (text: string): void => context.err(text);
   if (found.daemon === "starting") {
-    return { stop: "stopped", answer: null, ended: await endDaemon(found.identity, { asked: false, say }) };
+    return { stop: "stopped", answer: null, ended: await endDaemon(found.identity, { asked: false, print }) };
   }
   const { file } = found;
   const answer = (await hasPulse(file.socket, askDeadlineMs)) ? await askToStop(context, haltSessions) : null;
@@ -213,8 +214,8 @@ export async function stop(context: Context, { haltSessions = false } = {}): Pro
     });
   }
   if (answer !== null && answer.remaining.length > 0) return { stop: "still-halting", answer };
-  if (answer === null) say(`The daemon (pid ${file.pid}) is not responding; stopping its process.`);
-  return { stop: "stopped", answer, ended: await endDaemon(file, { asked: answer !== null, say }) };
+  if (answer === null) print(`The daemon (pid ${file.pid}) is not responding; stopping its process.`);
+  return { stop: "stopped", answer, ended: await endDaemon(file, { asked: answer !== null, print }) };
 }
 
 async function askToStop(context: Context, haltSessions: boolean): Promise<Answers["daemonStop"] | null> {

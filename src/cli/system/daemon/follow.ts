@@ -10,7 +10,7 @@ import { findDaemon } from "./find-daemon.ts";
 import { SocketTransport } from "./socket-transport.ts";
 
 const retryMs = 250;
-/** Rechecks at this interval, in case the stream is silent for a reason of its own. */
+/** Rechecks at this interval, in case the stream is silent for another reason. */
 const idleMs = 30_000;
 
 /** Calls `read` now and whenever something may have changed, forever. */

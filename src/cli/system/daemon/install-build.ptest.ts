@@ -65,7 +65,7 @@ test("[UPD-203] a start while the program is being replaced says so, and does no
         return error as Error;
       }
     });
-    expect(refused.message).toBe(`Holdfast itself is just being replaced in ${dist}.`);
+    expect(refused.message).toBe(`Holdfast is being updated in ${dist}.`);
   } finally {
     npm.kill("SIGKILL");
     await once(npm, "close");

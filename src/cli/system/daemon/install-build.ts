@@ -1,6 +1,6 @@
 /**
- * Copies the built program into the home, and the daemon runs from there: an `npm ci` or an upgrade under a running daemon
- * must not take away the chunks that it loads later.
+ * Copies the built program into the home, from where the daemon runs: an `npm ci` or an upgrade must not remove the chunks
+ * that a running daemon loads later.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
@@ -10,35 +10,35 @@ import { listProcesses } from "../../../base/pid.ts";
 import { HoldfastError } from "../../../contract/error.ts";
 
 const daemonBundle = "daemon.cjs";
-/** The one package that is not bundled, because it has a native part; its platform's part lies beside it. */
+/** The only package that is not bundled, because it has a native part for each platform. */
 const nativeScope = "@lydell";
 
-/** The daemon's bundle in the home, put there if it is not yet. */
+/** Returns the daemon's bundle in the home, copying it there if needed. */
 export function installBuild(paths: Paths, dist: string): string {
   if (!existsSync(join(dist, daemonBundle))) {
     throw new HoldfastError("preflight-failed", `The daemon is not built: ${join(dist, daemonBundle)} is missing.`, {
-      hint: "Run `npm run build` in the checkout, or install the package again.",
+      hint: "Run `npm run build` in the checkout, or reinstall the package.",
     });
   }
-  // A command that the daemon's own build runs (an agent that calls `holdfast`) is where it should be already.
+  // A command run from the daemon's own copy (an agent that calls `holdfast`) is already in place.
   if (dirname(dist) === paths.builds) return join(dist, daemonBundle);
   let files: BuildFile[] = [];
   try {
     files = filesOf(dist);
     const target = join(paths.builds, `${build.replace(/[^A-Za-z0-9.+-]/g, "_")}-${fingerprint(files)}`);
-    if (!isWhole(target, files) && copyBuild(dist, target, files)) forgetCompiled(paths);
+    if (!isComplete(target, files) && copyBuild(dist, target, files)) clearCompileCache(paths);
     removeOldBuilds(paths, target);
     return join(target, daemonBundle);
   } catch (error) {
     if (!isReplaced(dist, files)) throw error;
-    throw new HoldfastError("preflight-failed", `Holdfast itself is just being replaced in ${dist}.`, {
-      hint: "Try again when the update or the build is done. Sessions keep running.",
+    throw new HoldfastError("preflight-failed", `Holdfast is being updated in ${dist}.`, {
+      hint: "Try again when the update or build has finished. Sessions keep running.",
       cause: error,
     });
   }
 }
 
-/** By an update or a build: its files are other ones than those that were to be copied, or are taken away just now. */
+/** Whether an update or a build changed or removed the files since they were listed. */
 function isReplaced(dist: string, files: readonly BuildFile[]): boolean {
   try {
     return fingerprint(filesOf(dist)) !== fingerprint(files);
@@ -48,38 +48,38 @@ function isReplaced(dist: string, files: readonly BuildFile[]): boolean {
 }
 
 /**
- * False when another starter's copy is in place. A copy is put there by one rename, so what is there is complete, or left
- * half written by a power cut: it is judged once ours is ready, and never removed by a look that is older [DAEMON-3].
+ * False if another starter's copy is in place. A copy appears by one rename, so it is complete unless a power cut damaged
+ * it; it is checked only once our copy is ready, and never removed because of an earlier check [DAEMON-3].
  */
 function copyBuild(dist: string, target: string, files: readonly BuildFile[]): boolean {
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
   mkdirSync(temporary, { recursive: true, mode: 0o700 });
   try {
-    // With its times: a bundled agent that an update did not change is not to be replaced for its new copy.
+    // Keeps the times, so that a bundled agent that did not change is not replaced.
     cpSync(dist, temporary, { recursive: true, preserveTimestamps: true });
     const native = findNative(dist);
     if (native !== null) {
       cpSync(native, join(temporary, "node_modules", nativeScope), { recursive: true, dereference: true });
     }
-    if (existsSync(target) && !isWhole(target, files)) putAside(target, files);
+    if (existsSync(target) && !isComplete(target, files)) putAside(target, files);
     renameSync(temporary, target);
     return true;
   } catch (error) {
     rmSync(temporary, { recursive: true, force: true });
-    // Two starters at once: the other one's copy is as good as ours.
-    if (!isWhole(target, files)) throw error;
+    // Two starters at the same time: the other copy is as good as ours.
+    if (!isComplete(target, files)) throw error;
     return false;
   }
 }
 
-/** Compiled code of the build before; entry.ts fills it again. A daemon that writes to it meanwhile may keep its part. */
-function forgetCompiled(paths: Paths): void {
+/** Removes the compile cache of the previous build; entry.ts fills it again. */
+function clearCompileCache(paths: Paths): void {
   const aside = join(paths.home, `.cache.${process.pid}-0.tmp`);
   try {
     renameSync(join(paths.home, "cache"), aside);
     rmSync(aside, { recursive: true, force: true });
   } catch {
-    // None yet, or still being written: `doctor` removes what stays.
+    // None yet, or still being written: `doctor` removes leftovers.
   }
 }
 
@@ -91,15 +91,15 @@ function findNative(dist: string): string | null {
   }
 }
 
-/** Changes with every rebuild, also of the same commit: names, sizes and times of all files. */
+/** Changes with every rebuild, even of the same commit: names, sizes and times of all files. */
 function fingerprint(files: readonly BuildFile[]): string {
   const hash = process.getBuiltinModule("node:crypto").createHash("sha256");
   const lines = files.map(({ name, size, mtimeMs }) => `${name} ${size} ${Math.floor(mtimeMs)}`);
   return hash.update(lines.sort().join("\n")).digest("hex").slice(0, 10);
 }
 
-/** A copy is not flushed file by file: after a power cut some of them can be empty or missing. */
-function isWhole(target: string, files: readonly BuildFile[]): boolean {
+/** A copy is not flushed file by file: after a power cut some files may be empty or missing. */
+function isComplete(target: string, files: readonly BuildFile[]): boolean {
   return files.every(({ name, size }) => statSync(join(target, name), { throwIfNoEntry: false })?.size === size);
 }
 
@@ -122,16 +122,16 @@ function putAside(target: string, files: readonly BuildFile[]): void {
   const aside = join(dirname(target), `.${basename(target)}.${process.pid}.old.tmp`);
   try {
     renameSync(target, aside);
-    // Another starter replaced it since it was judged.
-    if (isWhole(aside, files)) return renameSync(aside, target);
+    // Another starter replaced it since it was checked.
+    if (isComplete(aside, files)) return renameSync(aside, target);
   } catch (error) {
-    // Two starters at once: the other one was faster.
+    // Two starters at the same time: the other one was faster.
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
   rmSync(aside, { recursive: true, force: true });
 }
 
-/** Builds that nothing runs from any more, the one in use and interrupted copies of live starters left out. */
+/** Builds that no process runs from, except the current one and copies that may still be in progress. */
 export function listOldBuilds(paths: Paths, current: string | null, now = Date.now()): string[] {
   let names: string[];
   try {
@@ -147,14 +147,14 @@ export function listOldBuilds(paths: Paths, current: string | null, now = Date.n
     .filter((path) => now - (statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? now) > settledAfterMs);
 }
 
-/** Another starter may be copying one, or about to start from one that it just copied. */
+/** Another starter may be copying a build, or about to start from it. */
 const settledAfterMs = 10 * 60_000;
 
 export function removeOldBuilds(paths: Paths, current: string | null): void {
   for (const path of listOldBuilds(paths, current)) rmSync(path, { recursive: true, force: true });
 }
 
-/** Null where it cannot be told what runs: then nothing is old. */
+/** Null if the running programs cannot be determined: then no build is old. */
 function runningCommandLines(): string[] | null {
   if (process.platform !== "linux") return null;
   const { readFileSync } = process.getBuiltinModule("node:fs");

@@ -9,7 +9,7 @@ import { generatePassphrase, weaknessOf } from "../../../base/passphrase.ts";
 import { resolvePaths, type Paths } from "../../../base/paths.ts";
 import { Input } from "../../command.ts";
 import { readStartOptions, rememberLaunch, admitPassphrase, rememberMark } from "./launch-options.ts";
-import { reachTroubles, troubleLines } from "./reach.ts";
+import { reachProblems, problemLines } from "./reach.ts";
 
 let home: string;
 let paths: Paths;
@@ -30,7 +30,9 @@ test("[REACH-1, REACH-2] public URLs stay until they are changed; none removes t
   expect(readStartOptions(typed({}), {}, { kept }).publicUrls).toEqual(two);
   expect(urls(["none"], kept)).toEqual([]);
   expect(urls(["https://other.example"], kept)).toEqual(["https://other.example"]);
-  expect(() => urls(["http://box.example"])).toThrow("--public-url http://box.example cannot be used: without TLS");
+  expect(() => urls(["http://box.example"])).toThrow(
+    "--public-url http://box.example cannot be used: browsers store no keys without TLS",
+  );
   // What a launch file says is read as strictly.
   expect(readLaunchOptions(kept)).toEqual(kept);
   expect(readLaunchOptions({ ...kept, publicUrls: ["http://box.example"] })).toBeNull();
@@ -48,19 +50,19 @@ test("[REACH-5] both TLS files or neither, read before anything starts, by absol
   const kept = { ...defaultLaunchOptions, tlsCert: made.cert, tlsKey: made.key };
   expect(tls({}, kept)).toEqual([made.cert, made.key]);
   expect(tls({ "tls-cert": "none" }, kept)).toEqual([null, null]);
-  expect(() => tls({ "tls-cert": "live.crt" })).toThrow("--tls-cert and --tls-key must be given together.");
+  expect(() => tls({ "tls-cert": "live.crt" })).toThrow("--tls-cert and --tls-key must be used together.");
   expect(() => tls({ "tls-cert": "live.crt", "tls-key": "old.key" })).toThrow("does not belong to the certificate");
   expect(() => tls({ "tls-cert": old.cert, "tls-key": old.key })).toThrow("expired on");
 });
 
 test("[REACH-7] beyond loopback without TLS is warned of, with the next step", () => {
   const beyond = { ...defaultLaunchOptions, host: "0.0.0.0" };
-  expect(troubleLines(reachTroubles(beyond, paths))).toEqual([
+  expect(problemLines(reachProblems(beyond, paths))).toEqual([
     expect.stringContaining("Warning: Listening on 0.0.0.0 without TLS"),
     expect.stringContaining("--public-url https://<name>"),
   ]);
-  expect(reachTroubles({ ...beyond, publicUrls: ["https://box.example"] }, paths)).toEqual([]);
-  expect(reachTroubles(defaultLaunchOptions, paths)).toEqual([]);
+  expect(reachProblems({ ...beyond, publicUrls: ["https://box.example"] }, paths)).toEqual([]);
+  expect(reachProblems(defaultLaunchOptions, paths)).toEqual([]);
 });
 
 test.each([
@@ -104,13 +106,13 @@ test("[REACH-9, REACH-10] a new passphrase must be strong; the one in use may be
   // Of an earlier build: its hash is there, and no mark.
   writeFileSync(paths.passphrase, `${hashForMark("hunter2")}\n`);
   const auth = { ...defaultLaunchOptions, auth: "passphrase" as const };
-  expect(reachTroubles(auth, paths)[0]?.message).toBe("The passphrase was set before Holdfast checked its strength.");
+  expect(reachProblems(auth, paths)[0]?.message).toBe("The passphrase was set before Holdfast checked its strength.");
   const old = admitPassphrase(paths, "hunter2");
   expect(old).toMatchObject({ weak: "it has fewer than 12 characters", replaced: false });
   rememberMark(paths, old);
   expect(statSync(paths.passphraseMark).mode & 0o777).toBe(0o600);
   expect(readFileSync(paths.passphraseMark, "utf8")).not.toContain("hunter2");
-  expect(reachTroubles(auth, paths)[0]?.message).toBe("The passphrase is weak: it has fewer than 12 characters.");
+  expect(reachProblems(auth, paths)[0]?.message).toBe("The passphrase is weak: it has fewer than 12 characters.");
   // Whatever the daemon has made of the file meanwhile.
   rememberLaunch(paths, auth, "holdfast-other-v9:x");
   expect(admitPassphrase(paths, "hunter2")).toEqual(old);
@@ -119,5 +121,5 @@ test("[REACH-9, REACH-10] a new passphrase must be strong; the one in use may be
   expect(next).toMatchObject({ weak: null, replaced: true });
   rememberMark(paths, next);
   expect(admitPassphrase(paths, "bakor-tizum-lefan-rusod")).toEqual(next);
-  expect(reachTroubles(auth, paths)).toEqual([]);
+  expect(reachProblems(auth, paths)).toEqual([]);
 });

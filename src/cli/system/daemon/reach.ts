@@ -1,4 +1,4 @@
-/** From where the dashboard can be reached, and what is missing for that. */
+/** How browsers reach the dashboard: public addresses and TLS, and problems with them. */
 import { resolve } from "node:path";
 import type { LaunchOptions } from "../../../base/launch-options.ts";
 import { readPassphraseMark } from "../../../base/passphrase.ts";
@@ -27,7 +27,7 @@ export const reachOptions: readonly OptionEntry[] = [
   { long: "tls-key", value: "file", description: "PEM private key of --tls-cert", completes: "file" },
 ];
 
-/** Options that are not given stay: an address belongs to the machine, not to one start. */
+/** Omitted options are kept: an address belongs to the machine, not to one start. */
 export function readReach(input: Input, cwd: string, kept: Reach): Reach {
   return { publicUrls: readUrls(input.list("public-url"), kept.publicUrls), ...readTls(input, cwd, kept) };
 }
@@ -39,7 +39,7 @@ function readUrls(given: readonly string[], kept: readonly string[]): readonly s
     const read = readPublicUrl(text);
     if ("url" in read) return [read.url];
     throw new HoldfastError("usage", `--public-url ${text} cannot be used: ${read.wrong}.`, {
-      hint: "Give the address as the browser shows it, for example https://box.example or http://localhost:8080.",
+      hint: "Use the address as the browser shows it, e.g. https://box.example or http://localhost:8080.",
     });
   });
   return [...new Set(urls)];
@@ -50,7 +50,7 @@ function readTls(input: Input, cwd: string, kept: Reach): Pick<Reach, "tlsCert" 
   if (cert === undefined && key === undefined) return { tlsCert: kept.tlsCert, tlsKey: kept.tlsKey };
   if (cert === "none" && (key === undefined || key === "none")) return { tlsCert: null, tlsKey: null };
   if (cert === undefined || key === undefined) {
-    throw new HoldfastError("usage", "--tls-cert and --tls-key must be given together.", {
+    throw new HoldfastError("usage", "--tls-cert and --tls-key must be used together.", {
       hint: "For example: holdfast start --tls-cert fullchain.pem --tls-key privkey.pem",
     });
   }
@@ -61,7 +61,7 @@ function readTls(input: Input, cwd: string, kept: Reach): Pick<Reach, "tlsCert" 
   return { tlsCert: files.cert, tlsKey: files.key };
 }
 
-/** TLS files that cannot be served with: nothing may be stopped or started for them. */
+/** Throws if the TLS files are unusable, before anything is stopped or started. */
 export function assertTls({ tlsCert, tlsKey }: Reach): void {
   if (tlsCert === null || tlsKey === null) return;
   const read = readTlsFiles({ cert: tlsCert, key: tlsKey });
@@ -76,25 +76,25 @@ export interface ReachTrouble {
   fix: string | null;
 }
 
-/** What keeps browsers elsewhere from working, or makes them unsafe. */
-export function reachTroubles(options: LaunchOptions, paths: Paths): ReachTrouble[] {
+/** Problems that keep remote browsers from working, or make them unsafe. */
+export function reachProblems(options: LaunchOptions, paths: Paths): ReachTrouble[] {
   const { host, publicUrls, tlsCert, tlsKey, auth } = options;
   const hasHttps = tlsCert !== null || publicUrls.some((url) => url.startsWith("https:"));
-  const troubles: ReachTrouble[] = [];
+  const problems: ReachTrouble[] = [];
   if (!isLoopback(bareHost(host)) && !hasHttps) {
-    troubles.push({
-      message: `Listening on ${host} without TLS: browsers on other machines cannot log in, because they keep keys for https alone.`,
+    problems.push({
+      message: `Listening on ${host} without TLS: browsers on other machines cannot log in, because they keep keys for https only.`,
       fix: "Put a TLS proxy in front (--public-url https://<name>) or use --tls-cert and --tls-key. See README, From your phone.",
     });
   }
   if (tlsCert !== null && tlsKey !== null) {
     const read = readTlsFiles({ cert: tlsCert, key: tlsKey });
-    if (read.is === "wrong") troubles.push({ message: read.message, fix: read.hint });
-    else troubles.push(...read.warnings.map((message) => ({ message, fix: null })));
+    if (read.is === "wrong") problems.push({ message: read.message, fix: read.hint });
+    else problems.push(...read.warnings.map((message) => ({ message, fix: null })));
   }
   const mark = readPassphraseMark(paths.passphraseMark);
   if (auth === "passphrase" && (mark === null || mark.weak !== null)) {
-    troubles.push({
+    problems.push({
       message:
         mark === null
           ? "The passphrase was set before Holdfast checked its strength."
@@ -102,9 +102,9 @@ export function reachTroubles(options: LaunchOptions, paths: Paths): ReachTroubl
       fix: "Set a new one: holdfast passphrase --file <file>, holdfast stop, holdfast start --passphrase-file <file>",
     });
   }
-  return troubles;
+  return problems;
 }
 
-export function troubleLines(troubles: readonly ReachTrouble[]): string[] {
-  return troubles.flatMap(({ message, fix }) => [`Warning: ${message}`, ...(fix === null ? [] : [fix])]);
+export function problemLines(problems: readonly ReachTrouble[]): string[] {
+  return problems.flatMap(({ message, fix }) => [`Warning: ${message}`, ...(fix === null ? [] : [fix])]);
 }

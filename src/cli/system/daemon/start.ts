@@ -1,6 +1,6 @@
 /**
- * Starts the daemon detached: a process session of its own, no pipe but the one for a single report, its own directory, a
- * clean environment. Everything it needs lies in the home; its options are read from the launch file.
+ * Starts the daemon detached: its own process session, one pipe for a single report, its own directory, a clean
+ * environment. Everything it needs is in the home; it reads its options from the launch file.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -13,16 +13,15 @@ import type { StartReport } from "../../../base/launch-options.ts";
 import type { Paths } from "../../../base/paths.ts";
 import { identify } from "../../../base/pid.ts";
 import { HoldfastError } from "../../../contract/error.ts";
-import { readCgroupFacts, scopePrefix } from "../../../base/cgroup-risk.ts";
-import { judgeCgroup } from "../../../base/cgroup-risk.ts";
+import { judgeCgroup, readCgroupFacts, scopePrefix } from "../../../base/cgroup-risk.ts";
 import { clearStarting, findDaemon, startingFile } from "./find-daemon.ts";
 
 export interface Started {
   url: string;
   pid: number;
-  /** To be read by the person: what the daemon says of its start, and which risk remains. */
+  /** For the user: the daemon's notes about its start, and remaining risks. */
   notes: string[];
-  /** False when another starter was faster. */
+  /** False if another starter was faster. */
   ours: boolean;
 }
 
@@ -31,24 +30,24 @@ export type HomeChoice = "moved" | "copied" | null;
 export interface StartSurroundings {
   paths: Paths;
   env: NodeJS.ProcessEnv;
-  /** What the user chose for a home that is in another directory than before; for this start alone. */
+  /** The user's choice for a home that was moved or copied; for this start only. */
   home?: HomeChoice;
-  /** Variables that the user's configuration asks for beyond the usual ones. */
+  /** Additional variables that the user's configuration names. */
   names: readonly string[];
-  /** Told when the start takes long enough for a person to wonder. */
+  /** Called while the start takes long. */
   progress: (text: string) => void;
   /** It is started to halt the sessions. */
   mayHalt?: boolean;
 }
 
 const progressAfterMs = 2_000;
-/** A first start after an unclean shutdown may have a lot to look at; nothing is ended when this passes. */
+/** A first start after an unclean shutdown may have much to check; the daemon keeps starting after this deadline. */
 const readyDeadlineMs = 120_000;
 const pollMs = 25;
-/** A stop takes under a second; after it, whoever holds the home without a sign of starting is asked for it again. */
+/** A stop takes less than a second; after that, a daemon that holds the home without starting is checked again. */
 const settleMs = 1_000;
 const exitWaitMs = 1_000;
-/** Output of a daemon that crashes early; what it logs itself is rotated elsewhere. */
+/** Output of a daemon that crashes early; its own log is rotated separately. */
 const rawOutputMaxBytes = 1024 * 1024;
 
 export function prepareHome(paths: Paths): void {
@@ -60,12 +59,12 @@ export function prepareHome(paths: Paths): void {
 export async function startDaemon(bundle: string, surroundings: StartSurroundings): Promise<Started> {
   const { paths, progress } = surroundings;
   const deadline = Date.now() + readyDeadlineMs;
-  const slow = setInterval(() => progress("Still starting; `holdfast logs` shows what it does."), progressAfterMs);
+  const slow = setInterval(() => progress("Still starting. See `holdfast logs` for progress."), progressAfterMs);
   try {
     for (;;) {
       const started = await launchOnce(bundle, surroundings);
       if (started !== null) return started;
-      // Whoever holds the home is starting and answers soon; or it is just going, and then there is room for ours.
+      // The daemon that holds the home is starting; or it is exiting, and then ours can start.
       const other = await waitForOther(paths, deadline);
       if (other !== null) return { ...other, notes: [], ours: false };
     }
@@ -74,7 +73,7 @@ export async function startDaemon(bundle: string, surroundings: StartSurrounding
   }
 }
 
-/** Null when another daemon holds this home. */
+/** Null if another daemon holds this home. */
 async function launchOnce(
   bundle: string,
   { paths, env, home, names, mayHalt = false }: StartSurroundings,
@@ -96,7 +95,7 @@ async function launchOnce(
     }
     if (report === null && prefix === null) throw await crashed(paths, child);
     const { url, pid } = report ?? (await waitUntilRunning(paths));
-    // The scope is ours, but it ends with the person's manager: judge where the daemon now is.
+    // The scope is ours, but it ends with the user's service manager: judge where the daemon is now.
     const left = prefix === null ? risk : judgeCgroup(readCgroupFacts(pid));
     const warnings =
       left.risk === "none" ? [] : [`Warning: ${left.sentence}`, ...(left.fix === null ? [] : [left.fix])];
@@ -135,7 +134,7 @@ function openRawOutput(paths: Paths): number {
   return openSync(path, tooLong ? "w" : "a", 0o600);
 }
 
-/** So that `info` and `stop` see a daemon that does not answer yet. */
+/** Lets `info` and `stop` see a daemon that does not respond yet. */
 function noteStarting(paths: Paths, child: ChildProcess): string {
   clearStarting(paths);
   const pid = child.pid ?? 0;
@@ -145,7 +144,7 @@ function noteStarting(paths: Paths, child: ChildProcess): string {
   return path;
 }
 
-/** The one line, or null when the pipe closed without it. */
+/** The report, or null if the pipe closed without one. */
 async function readReport(child: ChildProcess): Promise<StartReport | null> {
   const pipe = child.stdio[3] as Readable;
   const failed = new Promise<never>((_, reject) => child.once("error", reject));
@@ -154,13 +153,13 @@ async function readReport(child: ChildProcess): Promise<StartReport | null> {
     const timer = setTimeout(() => {
       reject(
         new HoldfastError("starting", `The daemon (pid ${child.pid}) is not ready after ${readyDeadlineMs / 1000} s.`, {
-          hint: "It goes on starting: see `holdfast logs` and `holdfast info`.",
+          hint: "It is still starting; see `holdfast logs` and `holdfast info`.",
         }),
       );
     }, readyDeadlineMs);
     pipe.setEncoding("utf8");
     pipe.on("data", (chunk: string) => (text += chunk));
-    // The daemon closes the pipe right behind its line.
+    // The daemon closes the pipe right after its report.
     pipe.once("close", () => {
       clearTimeout(timer);
       resolve(parseReport(text));
@@ -183,7 +182,7 @@ export function parseReport(text: string): StartReport | null {
 }
 
 async function crashed(paths: Paths, child: ChildProcess): Promise<HoldfastError> {
-  // The pipe closes a moment before the process is gone.
+  // The pipe closes a moment before the process exits.
   if (child.exitCode === null && child.signalCode === null) {
     await new Promise<void>((resume) => {
       const timer = setTimeout(resume, exitWaitMs);
@@ -196,12 +195,12 @@ async function crashed(paths: Paths, child: ChildProcess): Promise<HoldfastError
   const lines = readFileSync(rawOutput(paths), "utf8").split("\n");
   const last = lines.filter((line) => line.trim() !== "").slice(-8);
   const how = child.signalCode === null ? `exit code ${child.exitCode ?? "unknown"}` : child.signalCode;
-  return new HoldfastError("launch-failed", [`The daemon ended before it was ready (${how}).`, ...last].join("\n"), {
+  return new HoldfastError("launch-failed", [`The daemon exited before it was ready (${how}).`, ...last].join("\n"), {
     hint: `Its output is in ${rawOutput(paths)}.`,
   });
 }
 
-/** Another daemon that is starting: where it runs, or null when it went without getting ready. */
+/** Waits for another daemon that is starting; null if it exited before it was ready. */
 export async function waitForOther(
   paths: Paths,
   deadline = Date.now() + readyDeadlineMs,
@@ -211,7 +210,7 @@ export async function waitForOther(
   return other;
 }
 
-/** A scope swallowed the pipe: the file tells when it answers. */
+/** A scope does not pass on the pipe; the daemon's file shows when it is ready. */
 async function waitUntilRunning(paths: Paths): Promise<{ url: string; pid: number }> {
   const deadline = Date.now() + readyDeadlineMs;
   const running = await untilRunning(paths, () => Date.now() < deadline);
@@ -219,7 +218,7 @@ async function waitUntilRunning(paths: Paths): Promise<{ url: string; pid: numbe
   return running;
 }
 
-/** Null when it is not, a moment after there was a reason to wait for it. */
+/** Null if it is not running a moment after `mayWait` turned false. */
 async function untilRunning(paths: Paths, mayWait: () => boolean): Promise<{ url: string; pid: number } | null> {
   let until = Date.now() + settleMs;
   while (Date.now() < until) {
@@ -237,21 +236,21 @@ function notReadyYet(): HoldfastError {
   });
 }
 
-/** Becomes the daemon: for systemd, launchd, containers. Returns only if that fails. */
+/** Replaces this process with the daemon, for systemd, launchd and containers. */
 export function becomeDaemon(bundle: string, { paths, env, home, names }: Omit<StartSurroundings, "progress">): never {
   process.chdir(paths.home);
   const argv = [process.execPath, bundle, "--foreground", ...choiceArguments(home)];
   if (process.execve === undefined) {
-    throw new HoldfastError("preflight-failed", "--foreground does not work on this platform.");
+    throw new HoldfastError("preflight-failed", "--foreground is not supported on this platform.");
   }
   return process.execve(process.execPath, argv, {
     ...cleanEnvironment(env, agentVariables, names),
-    ...managerMarks(env),
+    ...managerVariables(env),
   });
 }
 
-/** systemd's marks are inherited by everything below a unit; only the process that it started itself is managed by it. */
-export function managerMarks(env: NodeJS.ProcessEnv, pid = process.pid): Record<string, string> {
+/** systemd's variables are inherited by everything below a unit; only the process that it started itself is managed. */
+export function managerVariables(env: NodeJS.ProcessEnv, pid = process.pid): Record<string, string> {
   const { INVOCATION_ID: invocation, SYSTEMD_EXEC_PID: started, XPC_SERVICE_NAME: service } = env;
   return {
     ...(invocation !== undefined && (started === undefined || started === String(pid))

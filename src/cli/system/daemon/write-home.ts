@@ -1,4 +1,4 @@
-/** Writing to the home, where the system's refusal is told as what it means to the person. */
+/** Writes to the home, and explains the system's errors to the user. */
 import { accessSync, constants, existsSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { hasNoRoom } from "../../../base/durable-file.ts";
@@ -9,8 +9,8 @@ import { HoldfastError } from "../../../contract/error.ts";
 const elsewhere = "or set HOLDFAST_HOME to another directory.";
 
 /**
- * On a full disk the reserve's room is given away: a daemon that cannot start could not record that a session is to end
- * [DB-5]. The daemon then writes nothing but such ends until there is space again.
+ * On a full disk the reserve is given up: a daemon that cannot start could not record that a session must end [DB-5].
+ * The daemon then writes only such records until there is space again.
  */
 export function writeHome<T>(paths: Paths, write: () => T): T {
   try {
@@ -26,66 +26,66 @@ export function writeHome<T>(paths: Paths, write: () => T): T {
   }
 }
 
-/** What the system refused in other words; anything else as it is. */
+/** Explains system errors; returns any other error unchanged. */
 function explained(home: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("code" in error)) return error;
   if (hasNoRoom(error)) {
-    return new HoldfastError("disk-full", `The disk that holds ${home} is full; nothing was started.`, {
+    return new HoldfastError("disk-full", `The disk with ${home} is full; nothing was started.`, {
       hint: "Free some space and try again.",
       cause: error,
     });
   }
-  const trouble = homeTrouble(home);
-  if (trouble === null) return error instanceof HoldfastError ? error : refused(home, error);
-  return new HoldfastError("preflight-failed", `${trouble.message} Nothing was started.`, {
-    hint: trouble.fix,
+  const problem = homeProblem(home);
+  if (problem === null) return error instanceof HoldfastError ? error : refused(home, error);
+  return new HoldfastError("preflight-failed", `${problem.message} Nothing was started.`, {
+    hint: problem.fix,
     cause: error,
   });
 }
 
 function refused(home: string, error: Error): HoldfastError {
-  return new HoldfastError("preflight-failed", `${home} cannot be written: ${error.message}. Nothing was started.`, {
-    hint: `Correct that, ${elsewhere}`,
+  return new HoldfastError("preflight-failed", `Cannot write to ${home}: ${error.message}. Nothing was started.`, {
+    hint: `Fix that, ${elsewhere}`,
     cause: error,
   });
 }
 
-/** Why nothing can be written there, or null. Looked at by path, because what a failed call names is often another thing. */
-export function homeTrouble(home: string): { message: string; fix: string } | null {
+/** Why the home cannot be written to, or null. Checked by path, because failed calls often name another file. */
+export function homeProblem(home: string): { message: string; fix: string } | null {
   const [there, isDirectory] = nearest(home);
   if (!isDirectory) {
     return {
-      message: `${home} cannot be the home: ${there} is not a directory.`,
+      message: `Cannot use ${home} as HOLDFAST_HOME: ${there} is not a directory.`,
       fix: `Move ${there} away, ${elsewhere}`,
     };
   }
   try {
     accessSync(there, constants.W_OK | constants.X_OK);
-    return there === home ? diskTroubleOf(home) : null;
+    return there === home ? diskProblem(home) : null;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EROFS"
-      ? { message: `${home} cannot be written: its disk is read-only.`, fix: `Make it writable, ${elsewhere}` }
+      ? { message: `Cannot write to ${home}: its disk is read-only.`, fix: `Make it writable, ${elsewhere}` }
       : {
-          message: `${home} cannot be written: this user may not write to ${there}.`,
-          fix: `Change who owns it or its mode, ${elsewhere}`,
+          message: `Cannot write to ${home}: this user may not write to ${there}.`,
+          fix: `Change its owner or mode, ${elsewhere}`,
         };
   }
 }
 
-/** A disk that failed while it was in use looks as if it could be written. */
-function diskTroubleOf(home: string): { message: string; fix: string } | null {
-  const trouble = probeDisk(home);
-  if (trouble === "read-only") {
-    return { message: `${home} cannot be written: its disk is read-only.`, fix: `Make it writable, ${elsewhere}` };
+/** A disk that failed while in use still looks writable. */
+function diskProblem(home: string): { message: string; fix: string } | null {
+  const state = probeDisk(home);
+  if (state === "read-only") {
+    return { message: `Cannot write to ${home}: its disk is read-only.`, fix: `Make it writable, ${elsewhere}` };
   }
-  if (trouble !== "failing") return null;
+  if (state !== "failing") return null;
   return {
-    message: `${home} cannot be written: its disk is failing (I/O error).`,
+    message: `Cannot write to ${home}: its disk is failing (I/O error).`,
     fix: `Check the disk and the system's log (dmesg), ${elsewhere}`,
   };
 }
 
-/** The path itself, or what is there of the way to it. */
+/** The path itself, or its nearest existing parent. */
 function nearest(path: string): [string, boolean] {
   for (let at = path; ; at = dirname(at)) {
     try {

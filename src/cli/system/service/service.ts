@@ -1,4 +1,4 @@
-/** Where the service definition goes, and which commands put it into effect. */
+/** The service definition: its file, its text and the commands that enable it. */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
@@ -11,7 +11,7 @@ export interface Service {
   text: string;
   enable: string[][];
   disable: string[][];
-  /** Advice that only the person can follow. */
+  /** Steps that only the user can take. */
   advice: string[];
 }
 
@@ -39,7 +39,7 @@ function systemd(facts: ServiceFacts, name: string, env: NodeJS.ProcessEnv): Ser
       [...user, "enable", "--now", unit],
     ],
     disable: [[...user, "disable", "--now", unit]],
-    advice: ["So that it goes on after logout and starts at boot: loginctl enable-linger"],
+    advice: ["To keep it running after logout and start it at boot: loginctl enable-linger"],
   };
 }
 
@@ -56,20 +56,20 @@ function launchd(facts: ServiceFacts, name: string, env: NodeJS.ProcessEnv): Ser
   };
 }
 
-/** The launcher beside the bundle, which finds the right Node by itself; else this Node with this bundle. */
+/** The launcher next to the bundle, which finds the right Node; otherwise this Node with this bundle. */
 function launcher(dist: string): string[] {
   const script = join(dist, "../bin/holdfast");
   return existsSync(script) ? [script] : [process.execPath, join(dist, "cli.cjs")];
 }
 
 export interface Ran {
-  /** Command lines that were run. */
+  /** Commands that were run. */
   ran: string[];
-  /** The first one that could not be run, with the reason, and those left behind it. */
+  /** The first command that failed, the reason, and the commands that were not run. */
   failed: { program: string; why: string; left: string[] } | null;
 }
 
-/** Runs commands in turn, until one cannot be run. */
+/** Runs commands in order until one fails. */
 export function runAll(commands: readonly (readonly string[])[]): Ran {
   const lines = commands.map((command) => command.join(" "));
   for (const [index, [program, ...args]] of commands.entries()) {
@@ -83,32 +83,32 @@ export function runAll(commands: readonly (readonly string[])[]): Ran {
   return { ran: lines, failed: null };
 }
 
-/** Prints what was run; what could not be run is left to the user. */
-export function sayRan(context: Context, { ran, failed }: Ran): void {
+/** Prints the commands that were run and those that the user must run. */
+export function printRan(context: Context, { ran, failed }: Ran): void {
   for (const line of ran) context.out(`Ran: ${line}`);
   if (failed === null) return;
   context.err(`Could not run ${failed.program}: ${failed.why}`);
-  context.err("Run it yourself where it works:");
+  context.err("Run it yourself:");
   for (const line of failed.left) context.err(`  ${line}`);
 }
 
 interface ServiceFacts {
   /** argv of `start --foreground`, absolute paths. */
   command: readonly string[];
-  /** Set when the home is not the default one. */
+  /** Set if the home is not the default one. */
   home: string | null;
   path: string;
 }
 
-/** A name of its own for each home, so that two never meet. */
+/** A unique name per home. */
 export function serviceName({ env, paths }: Pick<Context, "env" | "paths">): string {
   return (env["HOLDFAST_HOME"] ?? "") === "" ? "holdfast" : paths.tmuxSocket;
 }
 
 /**
- * KillMode=process: stopping the unit ends the daemon and nothing else; agents live in the same cgroup and must stay.
+ * KillMode=process: stopping the unit stops only the daemon; agents are in the same cgroup and must keep running.
  * Delegate=yes: each agent gets a cgroup below the unit's, which systemd then leaves alone.
- * Type=exec: systemd knows at once when the program cannot be run.
+ * Type=exec: systemd knows immediately if the program cannot be run.
  */
 export function systemdUnit({ command, home, path }: ServiceFacts): string {
   return `[Unit]
@@ -128,13 +128,13 @@ WantedBy=default.target
 `;
 }
 
-/** Quotes for systemd: specifiers and, in commands, variables are taken literally. */
+/** Quotes for systemd, so that specifiers and, in commands, variables are not expanded. */
 function systemdQuote(text: string, isCommand = true): string {
   const escaped = text.replace(/[\\"]/g, "\\$&").replaceAll("%", "%%");
   return `"${isCommand ? escaped.replaceAll("$", "$$$$") : escaped}"`;
 }
 
-/** AbandonProcessGroup: without it launchd ends everything the daemon started when the daemon ends. */
+/** AbandonProcessGroup: without it launchd kills everything the daemon started when the daemon exits. */
 export function launchdPlist({ command, home, path }: ServiceFacts, label: string): string {
   const variables = [["PATH", path], ...(home === null ? [] : [["HOLDFAST_HOME", home]])];
   return `<?xml version="1.0" encoding="UTF-8"?>

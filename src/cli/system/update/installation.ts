@@ -1,25 +1,25 @@
-/** How this Holdfast came to be where it is, told from its directory alone: only what npm put there is npm's to replace. */
+/** How this Holdfast was installed, by its directory alone: npm may only replace its own installations. */
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { HoldfastError } from "../../../contract/error.ts";
 
-export interface NpmPlace {
-  place: "npm";
+export interface NpmInstallation {
+  kind: "npm";
   root: string;
   scope: "global" | "local";
-  /** What `npm install --prefix` is given. */
+  /** The value for `npm install --prefix`. */
   prefix: string;
   name: string;
-  /** A package that is not published: a package of that name in a registry would be somebody else's. */
+  /** Not published: a package of that name in a registry would belong to another author. */
   unpublished: boolean;
 }
 
-export type Place =
-  | NpmPlace
-  | { place: "checkout"; root: string }
-  | { place: "npx"; root: string; name: string }
-  | { place: "managed"; root: string; name: string; by: Manager }
-  | { place: "unknown"; root: string };
+export type Installation =
+  | NpmInstallation
+  | { kind: "checkout"; root: string }
+  | { kind: "npx"; root: string; name: string }
+  | { kind: "managed"; root: string; name: string; by: Manager }
+  | { kind: "unknown"; root: string };
 
 type Manager = "pnpm" | "yarn" | "bun";
 
@@ -32,56 +32,56 @@ const lockFiles: readonly (readonly [string, Manager])[] = [
 ];
 
 /** `root`: the package's directory, links resolved. */
-export function readPlace(root: string): Place {
-  if (existsSync(join(root, ".git"))) return { place: "checkout", root };
+export function readInstallation(root: string): Installation {
+  if (existsSync(join(root, ".git"))) return { kind: "checkout", root };
   const own = readPackage(root);
   const modules = own === null || !root.endsWith(`${sep}${own.name}`) ? root : root.slice(0, -own.name.length - 1);
-  if (own === null || basename(modules) !== "node_modules") return { place: "unknown", root };
+  if (own === null || basename(modules) !== "node_modules") return { kind: "unknown", root };
   const { name, unpublished } = own;
-  if (root.includes(`${sep}_npx${sep}`)) return { place: "npx", root, name };
-  if (root.includes(`${sep}.pnpm${sep}`)) return { place: "managed", root, name, by: "pnpm" };
-  const holder = dirname(modules);
-  const by = lockFiles.find(([file]) => existsSync(join(holder, file)))?.[1];
-  if (by !== undefined) return { place: "managed", root, name, by };
-  // npm's global packages lie in <prefix>/lib, which is no package of its own.
-  const isGlobal = basename(holder) === "lib" && !existsSync(join(holder, "package.json"));
+  if (root.includes(`${sep}_npx${sep}`)) return { kind: "npx", root, name };
+  if (root.includes(`${sep}.pnpm${sep}`)) return { kind: "managed", root, name, by: "pnpm" };
+  const parent = dirname(modules);
+  const by = lockFiles.find(([file]) => existsSync(join(parent, file)))?.[1];
+  if (by !== undefined) return { kind: "managed", root, name, by };
+  // npm's global packages are in <prefix>/lib, which is not a package itself.
+  const isGlobal = basename(parent) === "lib" && !existsSync(join(parent, "package.json"));
   return isGlobal
-    ? { place: "npm", root, scope: "global", prefix: dirname(holder), name, unpublished }
-    : { place: "npm", root, scope: "local", prefix: holder, name, unpublished };
+    ? { kind: "npm", root, scope: "global", prefix: dirname(parent), name, unpublished }
+    : { kind: "npm", root, scope: "local", prefix: parent, name, unpublished };
 }
 
-/** The place, if npm can update it; else an error that says who can. */
-export function requireNpmPlace(place: Place): NpmPlace {
-  const { root } = place;
-  switch (place.place) {
+/** The installation if npm can update it; otherwise throws an error that names the right tool. */
+export function requireNpmInstallation(installation: Installation): NpmInstallation {
+  const { root } = installation;
+  switch (installation.kind) {
     case "npm":
-      return place;
+      return installation;
     case "checkout":
-      throw notOurs(
-        `${root} is a git checkout; it was left as it is.`,
+      throw notUpdated(
+        `${root} is a git checkout; not updated.`,
         "Update it with: git pull && npm ci && npm run build, then holdfast restart.",
       );
     case "npx":
-      throw notOurs(
+      throw notUpdated(
         "This Holdfast was fetched by npx and is not installed.",
-        `Run the newest with: npx ${place.name}@latest`,
+        `Run the latest version with: npx ${installation.name}@latest`,
       );
     case "managed":
-      throw notOurs(
-        `${root} was installed by ${place.by}; it was left as it is.`,
-        `Update ${place.name} with ${place.by}, then run holdfast restart.`,
+      throw notUpdated(
+        `${root} was installed by ${installation.by}; not updated.`,
+        `Update ${installation.name} with ${installation.by}, then run holdfast restart.`,
       );
     case "unknown":
-      throw notOurs(
-        `${root} was not installed by npm; it was left as it is.`,
+      throw notUpdated(
+        `${root} was not installed by npm; not updated.`,
         "Update it the way it was installed, then run holdfast restart.",
       );
     default:
-      return place satisfies never;
+      return installation satisfies never;
   }
 }
 
-function notOurs(message: string, hint: string): HoldfastError {
+function notUpdated(message: string, hint: string): HoldfastError {
   return new HoldfastError("preflight-failed", message, { hint });
 }
 

@@ -1,55 +1,55 @@
-/** What npm is asked for an update: which version a name or tarball means, and to put it where the old one is. */
+/** Updates an npm installation in place: resolves the version, installs it and verifies the result. */
 import { spawn } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { HoldfastError } from "../../../contract/error.ts";
 import { findProgram } from "../../../base/find-program.ts";
 import { startChild } from "../../../base/run.ts";
-import type { NpmPlace } from "./installation.ts";
+import type { NpmInstallation } from "./installation.ts";
 import { quoteShellWord } from "../../../model/text.ts";
 
 export interface Spec {
-  /** As npm takes it. */
+  /** As passed to npm. */
   text: string;
-  /** A tarball is installed whatever its version; a version only where it is another one. */
+  /** A tarball is always installed; a version only if it differs from the current one. */
   tarball: boolean;
 }
 
-/** npm takes a path for a tarball by its name alone. */
+/** npm recognizes a tarball by its file name. */
 const tarballPattern = /\.(tgz|tar\.gz|tar)$/i;
-/** A semantic version, the beginning of one, or a tag such as `latest`. */
+/** A semantic version, a prefix of one, or a tag such as `latest`. */
 const versionPattern = /^[A-Za-z0-9][A-Za-z0-9.+_-]*$/;
 
-export function specOf(place: NpmPlace, from: string | undefined, cwd: string): Spec {
+export function specOf(installation: NpmInstallation, from: string | undefined, cwd: string): Spec {
   if (from !== undefined && /^https?:\/\//.test(from)) return { text: from, tarball: true };
   if (from !== undefined && (tarballPattern.test(from) || from.includes("/"))) {
     const path = resolve(cwd, from);
     const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
     if (isFile && tarballPattern.test(path)) return { text: path, tarball: true };
-    throw new HoldfastError("not-found", `There is no tarball ${path}.`, { hint: "npm pack makes one." });
+    throw new HoldfastError("not-found", `There is no tarball ${path}.`, { hint: "Create one with npm pack." });
   }
   const version = from ?? "latest";
   if (!versionPattern.test(version)) {
-    throw new HoldfastError("usage", `--from takes a tarball or a version, not ${JSON.stringify(version)}.`);
+    throw new HoldfastError("usage", `--from must be a tarball or a version, not ${JSON.stringify(version)}.`);
   }
-  if (place.unpublished) {
+  if (installation.unpublished) {
     throw new HoldfastError(
       "preflight-failed",
       "This build of Holdfast is not published, so npm cannot find another.",
       {
-        hint: "Give it a packed one: holdfast update --from <tarball>",
+        hint: "Install from a tarball: holdfast update --from <tarball>",
       },
     );
   }
-  return { text: `${place.name}@${version}`, tarball: false };
+  return { text: `${installation.name}@${version}`, tarball: false };
 }
 
-export function installArguments(place: NpmPlace, spec: Spec): string[] {
-  const scope = place.scope === "global" ? ["--global"] : [];
-  return ["install", ...scope, "--prefix", place.prefix, "--no-audit", "--no-fund", "--", spec.text];
+export function installArguments(installation: NpmInstallation, spec: Spec): string[] {
+  const scope = installation.scope === "global" ? ["--global"] : [];
+  return ["install", ...scope, "--prefix", installation.prefix, "--no-audit", "--no-fund", "--", spec.text];
 }
 
-export interface Surroundings {
+export interface RunContext {
   env: NodeJS.ProcessEnv;
   cwd: string;
 }
@@ -63,13 +63,13 @@ export function requireNpm(env: NodeJS.ProcessEnv): string {
 }
 
 /** The name and version behind a spec; nothing is installed. */
-export async function lookUp(
+export async function resolveSpec(
   npm: string,
   spec: Spec,
-  surroundings: Surroundings,
+  runContext: RunContext,
 ): Promise<{ name: string; version: string }> {
   const args = ["pack", "--dry-run", "--json", "--ignore-scripts", "--", spec.text];
-  const ran = await run(npm, args, surroundings);
+  const ran = await run(npm, args, runContext);
   if (ran.code === 0) {
     const found = readPacked(ran.stdout);
     if (found !== null) return found;
@@ -87,9 +87,9 @@ export function readPacked(stdout: string): { name: string; version: string } | 
   }
 }
 
-export async function install(npm: string, args: string[], surroundings: Surroundings): Promise<void> {
-  const ran = await run(npm, args, surroundings);
-  if (ran.code !== 0) throw failed("npm could not install it; what is running keeps running.", ran);
+export async function install(npm: string, args: string[], runContext: RunContext): Promise<void> {
+  const ran = await run(npm, args, runContext);
+  if (ran.code !== 0) throw failed("npm install failed; the daemon and sessions keep running.", ran);
 }
 
 export interface Installed {
@@ -97,31 +97,31 @@ export interface Installed {
   build: string;
 }
 
-/** What lies there now, if it answers with the version that was wanted. */
+/** The installed version, if it runs and reports the expected version. */
 export async function verifyInstalled(
-  place: NpmPlace,
-  wanted: string,
-  surroundings: Surroundings & { before: string },
+  installation: NpmInstallation,
+  expected: string,
+  runContext: RunContext & { before: string },
 ): Promise<Installed> {
-  const ran = await run(launcherOf(place), ["--version"], { ...surroundings, timeoutMs: answerDeadlineMs });
+  const ran = await run(launcherOf(installation), ["--version"], { ...runContext, timeoutMs: answerDeadlineMs });
   const answer = ran.stdout.trim();
-  const { build = wanted } = readBuild(place);
-  if (ran.code === 0 && answer === wanted) return { version: wanted, build };
-  const scope = place.scope === "global" ? "--global " : "";
-  const back = place.unpublished
-    ? "Install the one before again from its tarball"
-    : `Go back with: npm install ${scope}--prefix ${quoteShellWord(place.prefix)} ${place.name}@${surroundings.before}`;
-  const said = `${ran.stdout}${ran.stderr}`.trim().slice(-maxSaidChars);
+  const { build = expected } = readBuild(installation);
+  if (ran.code === 0 && answer === expected) return { version: expected, build };
+  const scope = installation.scope === "global" ? "--global " : "";
+  const back = installation.unpublished
+    ? "Reinstall the previous version from its tarball"
+    : `Revert with: npm install ${scope}--prefix ${quoteShellWord(installation.prefix)} ${installation.name}@${runContext.before}`;
+  const output = `${ran.stdout}${ran.stderr}`.trim().slice(-maxOutputChars);
   throw new HoldfastError(
     "launch-failed",
-    `Holdfast ${wanted} is installed, but does not answer as it should${said === "" ? "." : `:\n${said}`}`,
-    { hint: `${back}. The daemon, if it runs, still runs the old one from a copy of its own.` },
+    `Holdfast ${expected} is installed but failed its check${output === "" ? "." : `:\n${output}`}`,
+    { hint: `${back}. A running daemon still uses its own copy of the old version.` },
   );
 }
 
-export const launcherOf = ({ root }: NpmPlace): string => join(root, "bin/holdfast");
+export const launcherOf = ({ root }: NpmInstallation): string => join(root, "bin/holdfast");
 
-function readBuild({ root }: NpmPlace): { build?: string } {
+function readBuild({ root }: NpmInstallation): { build?: string } {
   try {
     return JSON.parse(readFileSync(join(root, "dist/build.json"), "utf8")) as { build?: string };
   } catch {
@@ -131,14 +131,14 @@ function readBuild({ root }: NpmPlace): { build?: string } {
 
 /** A first run on a cold disk takes a second. */
 const answerDeadlineMs = 30_000;
-const maxSaidChars = 2_000;
+const maxOutputChars = 2_000;
 
-function failed(message: string, { stdout, stderr }: Ran): HoldfastError {
-  const words = (stderr.trim() === "" ? stdout : stderr).trim().slice(-maxSaidChars);
-  return new HoldfastError("preflight-failed", words === "" ? message : `${message}\n${words}`);
+function failed(message: string, { stdout, stderr }: RunResult): HoldfastError {
+  const output = (stderr.trim() === "" ? stdout : stderr).trim().slice(-maxOutputChars);
+  return new HoldfastError("preflight-failed", output === "" ? message : `${message}\n${output}`);
 }
 
-export interface Ran {
+interface RunResult {
   code: number | null;
   stdout: string;
   stderr: string;
@@ -147,8 +147,8 @@ export interface Ran {
 export async function run(
   program: string,
   args: string[],
-  { env, cwd, timeoutMs }: Surroundings & { timeoutMs?: number },
-): Promise<Ran> {
+  { env, cwd, timeoutMs }: RunContext & { timeoutMs?: number },
+): Promise<RunResult> {
   const child = await startChild(() =>
     spawn(program, args, { env, cwd, stdio: ["ignore", "pipe", "pipe"], timeout: timeoutMs }),
   );

@@ -7,7 +7,7 @@ import { resolvePaths } from "../../../base/paths.ts";
 import { createContext } from "../../context.ts";
 import { offerRestart } from "../../commands/daemon/update.ts";
 import { installArguments, readPacked, specOf } from "./npm.ts";
-import { type NpmPlace, readPlace, requireNpmPlace } from "./installation.ts";
+import { type NpmInstallation, readInstallation, requireNpmInstallation } from "./installation.ts";
 
 let directory: string;
 beforeEach(() => void (directory = mkdtempSync("/tmp/hf-update-")));
@@ -25,24 +25,24 @@ const touch = (path: string): void => writeFileSync(join(directory, path), "{}")
 
 describe("where it is installed", () => {
   test("[UPD-1] npm's global and local packages are told apart", () => {
-    expect(readPlace(packageAt("usr/lib/node_modules/holdfast"))).toMatchObject({
-      place: "npm",
+    expect(readInstallation(packageAt("usr/lib/node_modules/holdfast"))).toMatchObject({
+      kind: "npm",
       scope: "global",
       prefix: join(directory, "usr"),
       unpublished: false,
     });
     const local = packageAt("app/node_modules/holdfast", { name: "holdfast", private: true });
     touch("app/package.json");
-    expect(readPlace(local)).toMatchObject({
-      place: "npm",
+    expect(readInstallation(local)).toMatchObject({
+      kind: "npm",
       scope: "local",
       prefix: join(directory, "app"),
       unpublished: true,
     });
     const inLib = packageAt("my/lib/node_modules/holdfast");
     touch("my/lib/package.json");
-    expect(readPlace(inLib)).toMatchObject({ scope: "local", prefix: join(directory, "my/lib") });
-    expect(readPlace(packageAt("p/node_modules/@me/holdfast", { name: "@me/holdfast" }))).toMatchObject({
+    expect(readInstallation(inLib)).toMatchObject({ scope: "local", prefix: join(directory, "my/lib") });
+    expect(readInstallation(packageAt("p/node_modules/@me/holdfast", { name: "@me/holdfast" }))).toMatchObject({
       name: "@me/holdfast",
       prefix: join(directory, "p"),
     });
@@ -50,7 +50,7 @@ describe("where it is installed", () => {
 
   const refusal = (root: string): [string, string | null] => {
     try {
-      requireNpmPlace(readPlace(root));
+      requireNpmInstallation(readInstallation(root));
     } catch (error) {
       return [messageOf(error).replaceAll(directory, ""), (error as HoldfastError).hint];
     }
@@ -61,23 +61,25 @@ describe("where it is installed", () => {
     const checkout = packageAt("src/holdfast");
     mkdirSync(join(checkout, ".git"));
     expect(refusal(checkout)).toEqual([
-      "/src/holdfast is a git checkout; it was left as it is.",
+      "/src/holdfast is a git checkout; not updated.",
       "Update it with: git pull && npm ci && npm run build, then holdfast restart.",
     ]);
     const pnpm = packageAt("a/node_modules/.pnpm/holdfast@1.0.0/node_modules/holdfast");
     expect(refusal(pnpm)[1]).toBe("Update holdfast with pnpm, then run holdfast restart.");
     const yarn = packageAt("b/node_modules/holdfast");
     touch("b/yarn.lock");
-    expect(refusal(yarn)[0]).toBe("/b/node_modules/holdfast was installed by yarn; it was left as it is.");
-    expect(refusal(packageAt("_npx/12ab/node_modules/holdfast"))[1]).toBe("Run the newest with: npx holdfast@latest");
+    expect(refusal(yarn)[0]).toBe("/b/node_modules/holdfast was installed by yarn; not updated.");
+    expect(refusal(packageAt("_npx/12ab/node_modules/holdfast"))[1]).toBe(
+      "Run the latest version with: npx holdfast@latest",
+    );
     for (const unknown of [packageAt("opt/holdfast"), packageAt("c/node_modules/other"), join(directory, "none")]) {
-      expect(refusal(unknown)[0]).toMatch(/ was not installed by npm; it was left as it is\.$/);
+      expect(refusal(unknown)[0]).toMatch(/ was not installed by npm; not updated\.$/);
     }
   });
 });
 
-const place: NpmPlace = {
-  place: "npm",
+const place: NpmInstallation = {
+  kind: "npm",
   root: "/usr/lib/node_modules/holdfast",
   scope: "global",
   prefix: "/usr",
@@ -99,7 +101,7 @@ describe("what is installed", () => {
     ]);
     expect(() => spec("./b.tgz")).toThrow("There is no tarball");
     expect(() => spec("./no-tarball")).toThrow("There is no tarball");
-    for (const wrong of ["--global", "", "1.0 || 2", "git+ssh:x"]) expect(() => spec(wrong)).toThrow("--from takes");
+    for (const wrong of ["--global", "", "1.0 || 2", "git+ssh:x"]) expect(() => spec(wrong)).toThrow("--from must be");
   });
 
   test("[UPD-2] the name of a package that is not published is never looked up in a registry", () => {
@@ -145,7 +147,7 @@ test("[UPD-5] with nobody to ask the daemon stays; one that a manager runs is le
     return out.join("\n").replaceAll(String(process.pid), "PID");
   };
   expect(await offer({}, false)).toBe(
-    "The daemon (pid PID) still runs 1.2.3.\nRestart it when it suits you: holdfast restart. Sessions keep running meanwhile, and through it.",
+    "The daemon (pid PID) still runs 1.2.3.\nWhen you are ready, run holdfast restart. Sessions keep running.",
   );
   expect(await offer({ managedBy: "systemd" }, true)).toBe(
     `The daemon (pid PID) is managed by systemd; not restarted. It still runs 1.2.3. Restart it there, for example: systemctl --user restart ${resolvePaths({ HOLDFAST_HOME: directory }).tmuxSocket}`,

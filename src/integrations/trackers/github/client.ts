@@ -1,8 +1,8 @@
-/** The only file that knows Octokit. Its requests go through the lane, which has the deadlines, limits and counts. */
+/** The only file that knows Octokit. Its requests go through the http, which has the deadlines, limits and counts. */
 import type { Octokit } from "@octokit/core";
 import type { TrackerSettings } from "../../../ports/tracker.ts";
 import type { Account } from "../account.ts";
-import { type Lane, type LaneAnswer, type ReadLimit, Unanswered } from "../http.ts";
+import { type TrackerHttp, type HttpResponse, type ReadLimit, Unanswered } from "../http.ts";
 
 export interface GraphqlError {
   message: string;
@@ -10,13 +10,13 @@ export interface GraphqlError {
   path: (string | number)[];
 }
 
-export interface GraphqlAnswer {
+export interface GraphqlResponse {
   data: unknown;
   errors: GraphqlError[];
 }
 
 export class GithubClient {
-  readonly lane: Lane;
+  readonly http: TrackerHttp;
   /** Where the API is, and where a person's browser goes. */
   readonly apiUrl: string;
   readonly webOrigin: string;
@@ -24,16 +24,16 @@ export class GithubClient {
   readonly #fault: string | null;
   #octokit: { token: string; octokit: Octokit } | null = null;
 
-  constructor(settings: TrackerSettings, account: Account, lane: Lane) {
+  constructor(settings: TrackerSettings, account: Account, http: TrackerHttp) {
     this.#account = account;
     const isNamed = settings.repo.split("/").length === 2;
     this.#fault = isNamed ? null : `"${settings.repo}" is no repository of GitHub: it is written owner/name.`;
-    this.lane = lane;
+    this.http = http;
     this.apiUrl = apiUrlOf(settings.baseUrl);
     this.webOrigin = settings.baseUrl === null ? "https://github.com" : new URL(this.apiUrl).origin;
   }
 
-  /** Any status that the lane leaves to the adapter is an answer, not an exception. */
+  /** Any status that the http leaves to the adapter is an answer, not an exception. */
   async rest(route: string, parameters: Record<string, unknown>): Promise<{ status: number; data: unknown }> {
     const octokit = await this.#client();
     try {
@@ -45,7 +45,7 @@ export class GithubClient {
     }
   }
 
-  async graphql(query: string, variables: Record<string, unknown>): Promise<GraphqlAnswer> {
+  async graphql(query: string, variables: Record<string, unknown>): Promise<GraphqlResponse> {
     const octokit = await this.#client();
     try {
       return { data: await octokit.graphql(query, variables), errors: [] };
@@ -65,16 +65,16 @@ export class GithubClient {
   }
 
   /** A log: long, and kept on another host. */
-  async tail(path: string, tailBytes: number): Promise<LaneAnswer> {
+  async tail(path: string, tailBytes: number): Promise<HttpResponse> {
     const token = await this.#account.token();
     const headers = { authorization: `token ${token}`, "user-agent": userAgent, accept: "application/vnd.github+json" };
-    return await this.lane.send({ method: "GET", url: `${this.apiUrl}${path}`, headers, resource: "core", tailBytes });
+    return await this.http.send({ method: "GET", url: `${this.apiUrl}${path}`, headers, resource: "core", tailBytes });
   }
 
   /** What GitHub says about a refusal, as part of a sentence. */
   said(data: unknown): string {
     const message = (data as { message?: unknown } | null)?.message;
-    return typeof message === "string" && message !== "" ? this.lane.sentence(message) : "no reason given";
+    return typeof message === "string" && message !== "" ? this.http.sentence(message) : "no reason given";
   }
 
   async #client(): Promise<Octokit> {
@@ -95,7 +95,7 @@ export class GithubClient {
   }
 
   async #fetch(url: string, init: RequestInit): Promise<Response> {
-    const answer = await this.lane.send({
+    const answer = await this.http.send({
       method: init.method ?? "GET",
       url,
       headers: { ...(init.headers as Record<string, string>) },
@@ -112,7 +112,7 @@ export class GithubClient {
   }
 
   #clean(error: GraphqlError): GraphqlError {
-    return { ...error, message: this.lane.sentence(error.message) };
+    return { ...error, message: this.http.sentence(error.message) };
   }
 }
 

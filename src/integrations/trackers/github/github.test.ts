@@ -123,7 +123,7 @@ describe("GitHub's own ways", () => {
     const { model, tracker } = world;
     const location = `${model.url}/api/v3/repos/owner/app/issues/1`;
     model.fail({ how: "status", status: 301, headers: { location } }, { times: 100 });
-    expect(await tracker.issue("1")).toMatchObject({ is: "unknown", why: "GitHub redirects in a circle." });
+    expect(await tracker.issue("1")).toMatchObject({ is: "unknown", why: "GitHub has a redirect loop." });
     expect(model.requests).toBe(2);
   });
 

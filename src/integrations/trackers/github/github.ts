@@ -1,10 +1,10 @@
 /** GitHub, public or Enterprise, behind the port: facts only. */
-import type { CodeHost, TrackerSettings, Asked } from "../../../ports/tracker.ts";
+import type { CodeHost, TrackerSettings, TrackerResult } from "../../../ports/tracker.ts";
 import type { Account } from "../account.ts";
 import {
   absent,
-  asked,
-  notSaid,
+  resultOf,
+  failureOf,
   type Bounds,
   type OpenedTracker,
   count,
@@ -12,7 +12,7 @@ import {
   shaped,
   webAddress,
 } from "../result.ts";
-import { Lane, Unanswered } from "../http.ts";
+import { TrackerHttp, Unanswered } from "../http.ts";
 import { readReference, sameRepo, logLines, plain, prose, spoken } from "../text.ts";
 import { GithubClient, readGithubLimit } from "./client.ts";
 import { GithubIssues } from "./issues.ts";
@@ -29,7 +29,7 @@ async function logTail(
   pullRequest: PullRequestFacts,
   check: string,
   lines: number,
-): Promise<Asked<string[]>> {
+): Promise<TrackerResult<string[]>> {
   const url = pullRequest.checks.find((one) => one.name === check)?.url ?? "";
   // The address of a job of GitHub Actions ends with the job's id.
   const inAddress = /\/job\/(\d+)(?:$|[?#/])/.exec(url)?.[1];
@@ -108,7 +108,7 @@ const threadsAnswer = z.object({
 });
 
 /** Also what a reviewer wrote above all threads when asking for changes: often it is all there is. */
-async function threads(client: GithubClient, pullRequest: PullRequestFacts): Promise<Asked<ReviewThread[]>> {
+async function threads(client: GithubClient, pullRequest: PullRequestFacts): Promise<TrackerResult<ReviewThread[]>> {
   const [owner, name] = pullRequest.repo.split("/");
   const found: ReviewThread[] = [];
   let after: string | null = null;
@@ -173,17 +173,14 @@ async function merge(
 }
 
 export function openGithub(settings: TrackerSettings, account: Account, bounds: Bounds): OpenedTracker {
-  const lane = new Lane({
+  const http = new TrackerHttp({
     name: "GitHub",
-    limits: account.limits,
-    now: account.now,
+    account,
     readLimit: readGithubLimit,
     remainingHeader: "x-ratelimit-remaining",
-    secret: () => account.secret,
-    refused: () => account.forget(),
     ...bounds,
   });
-  const client = new GithubClient(settings, account, lane);
+  const client = new GithubClient(settings, account, http);
   const issues = new GithubIssues(client, settings.repo);
   const pullRequests = new GithubPullRequests(client, settings.repo);
   const host: CodeHost = {
@@ -195,16 +192,16 @@ export function openGithub(settings: TrackerSettings, account: Account, bounds: 
       const at = found.repo === null || sameRepo(found.repo, settings.repo) ? null : found.repo;
       if (at !== null && at.split("/").length !== 2) return absent;
       const from = at === null ? pullRequests : new GithubPullRequests(client, at);
-      return await asked(async () => await from.one(found.number));
+      return await resultOf(async () => await from.one(found.number));
     },
-    logTail: async (one, check, lines) => await asked(async () => await logTail(client, one, check, lines)),
-    threads: async (one) => await asked(async () => await threads(client, one)),
+    logTail: async (one, check, lines) => await resultOf(async () => await logTail(client, one, check, lines)),
+    threads: async (one) => await resultOf(async () => await threads(client, one)),
     async merge(one) {
       try {
         return await merge(client, one);
       } catch (error) {
         // It may have happened all the same; the next look at it tells.
-        return { merged: false, why: notSaid(error).why };
+        return { merged: false, why: failureOf(error).why };
       }
     },
   };
@@ -213,7 +210,7 @@ export function openGithub(settings: TrackerSettings, account: Account, bounds: 
     host,
     issue: async (reference) => await issues.one(reference),
     issues: async (references) => await issues.many(references),
-    counts: () => ({ requests: lane.requests, notModified: lane.notModified }),
-    close: () => lane.close(),
+    counts: () => ({ requests: http.requests, notModified: http.notModified }),
+    close: () => http.close(),
   };
 }

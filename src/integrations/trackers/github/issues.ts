@@ -1,8 +1,8 @@
 /** Issues: one is read anew over REST (conditionally); many are one conditional request and at most one query a hundred. */
 import * as z from "zod/mini";
-import type { Asked } from "../../../ports/tracker.ts";
+import type { TrackerResult } from "../../../ports/tracker.ts";
 import type { IssueFacts } from "../../../contract/tracker.ts";
-import { absent, asked, count, known, notSaid, shaped, time, webAddress } from "../result.ts";
+import { absent, resultOf, count, known, failureOf, shaped, time, webAddress } from "../result.ts";
 import { Unanswered } from "../http.ts";
 import { settledAgeMs } from "../memory.ts";
 import { readReference, sameRepo, plain, prose } from "../text.ts";
@@ -17,7 +17,7 @@ export class GithubIssues {
   readonly #client: GithubClient;
   readonly #repo: string;
   /** By number, what was said and when. */
-  readonly #memory = new Map<number, { answer: Asked<IssueFacts>; updatedAt: number; askedAt: number }>();
+  readonly #memory = new Map<number, { answer: TrackerResult<IssueFacts>; updatedAt: number; askedAt: number }>();
   #newestSeen = 0;
 
   constructor(client: GithubClient, repo: string) {
@@ -25,10 +25,10 @@ export class GithubIssues {
     this.#repo = repo;
   }
 
-  async one(text: string): Promise<Asked<IssueFacts>> {
+  async one(text: string): Promise<TrackerResult<IssueFacts>> {
     const reference = this.#read(text);
     if (reference === null) return absent;
-    return await asked(async () => {
+    return await resultOf(async () => {
       const [owner, repo] = (reference.repo ?? this.#repo).split("/");
       const route = "GET /repos/{owner}/{repo}/issues/{number}";
       const { status, data } = await this.#client.rest(route, { owner, repo, number: reference.number });
@@ -44,8 +44,8 @@ export class GithubIssues {
     });
   }
 
-  async many(references: readonly string[]): Promise<Map<string, Asked<IssueFacts>>> {
-    const answers = new Map<string, Asked<IssueFacts>>();
+  async many(references: readonly string[]): Promise<Map<string, TrackerResult<IssueFacts>>> {
+    const answers = new Map<string, TrackerResult<IssueFacts>>();
     const wanted = new Map<number, string[]>();
     for (const text of references) {
       const reference = this.#read(text);
@@ -56,7 +56,7 @@ export class GithubIssues {
       else wanted.set(reference.number, [...(wanted.get(reference.number) ?? []), text]);
     }
     if (wanted.size === 0) return answers;
-    const give = (number: number, answer: Asked<IssueFacts>): void => {
+    const give = (number: number, answer: TrackerResult<IssueFacts>): void => {
       for (const text of wanted.get(number)!) answers.set(text, answer);
     };
     try {
@@ -73,7 +73,7 @@ export class GithubIssues {
         }
       }
     } catch (error) {
-      const why = notSaid(error);
+      const why = failureOf(error);
       for (const [number, texts] of wanted) if (!answers.has(texts[0]!)) give(number, why);
     }
     return answers;
@@ -100,7 +100,7 @@ export class GithubIssues {
     const before = this.#newestSeen;
     this.#newestSeen = Math.max(before, ...updated.values());
     const overflowed = list.length === listLength && before > 0 && Math.min(...updated.values()) > before;
-    const { now } = this.#client.lane.options;
+    const { now } = this.#client.http.options.account;
     return numbers.filter((number) => {
       const remembered = this.#memory.get(number);
       if (remembered === undefined || overflowed) return true;
@@ -110,7 +110,7 @@ export class GithubIssues {
   }
 
   /** Answers the ones that could not be read; the others are remembered. */
-  async #query(numbers: readonly number[]): Promise<Map<number, Asked<IssueFacts>>> {
+  async #query(numbers: readonly number[]): Promise<Map<number, TrackerResult<IssueFacts>>> {
     const [owner, name] = this.#repo.split("/");
     const fields = numbers.map((number) => `i${number}: issueOrPullRequest(number: ${number}) { ...issue ...pull }`);
     const common = "number url title body updatedAt labels(first: 50) { nodes { name } }";
@@ -120,11 +120,11 @@ fragment issue on Issue { ${common} issueState: state }
 fragment pull on PullRequest { ${common} pullState: state }`;
     const answer = await this.#client.graphql(query, { owner, name });
     const repository = repositoryOf(answer);
-    const failed = new Map<number, Asked<IssueFacts>>();
+    const failed = new Map<number, TrackerResult<IssueFacts>>();
     for (const number of numbers) {
       const error = answer.errors.find((one) => one.path[1] === `i${number}`);
       if (repository === null || (error !== undefined && isMissing(error))) this.#remember(number, absent, 0);
-      else if (error !== undefined) failed.set(number, notSaid(new Unanswered(`GitHub says: ${error.message}.`)));
+      else if (error !== undefined) failed.set(number, failureOf(new Unanswered(`GitHub says: ${error.message}.`)));
       else {
         try {
           const told = shaped(overGraphql, repository[`i${number}`], "GitHub");
@@ -135,16 +135,16 @@ fragment pull on PullRequest { ${common} pullState: state }`;
           const facts = factsOf({ ...told, isOpen: state === "OPEN", labels });
           this.#remember(number, known(facts), Date.parse(told.updatedAt));
         } catch (problem) {
-          failed.set(number, notSaid(problem));
+          failed.set(number, failureOf(problem));
         }
       }
     }
     return failed;
   }
 
-  #remember(number: number, answer: Asked<IssueFacts>, updatedAt: number): void {
+  #remember(number: number, answer: TrackerResult<IssueFacts>, updatedAt: number): void {
     this.#memory.delete(number);
-    this.#memory.set(number, { answer, updatedAt, askedAt: this.#client.lane.options.now() });
+    this.#memory.set(number, { answer, updatedAt, askedAt: this.#client.http.options.account.now() });
     if (this.#memory.size > maxRemembered) this.#memory.delete(this.#memory.keys().next().value!);
   }
 }

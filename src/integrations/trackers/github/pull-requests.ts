@@ -3,12 +3,12 @@
  * query for up to fifty sessions that may have news.
  */
 import * as z from "zod/mini";
-import type { Asked, PullRequestQuestion } from "../../../ports/tracker.ts";
+import type { TrackerResult, PullRequestQuestion } from "../../../ports/tracker.ts";
 import type { PullRequestFacts, CheckFacts, CheckState, ReviewState } from "../../../contract/tracker.ts";
-import { absent, commitId, count, known, notSaid, shaped, time, webAddress } from "../result.ts";
+import { absent, commitId, count, known, failureOf, shaped, time, webAddress } from "../result.ts";
 import { Unanswered } from "../http.ts";
 import { Memory, mustAsk, type Updated } from "../memory.ts";
-import type { GithubClient, GraphqlAnswer, GraphqlError } from "./client.ts";
+import type { GithubClient, GraphqlResponse, GraphqlError } from "./client.ts";
 import { plain } from "../text.ts";
 
 const contextFields = `pageInfo { hasNextPage endCursor } nodes { __typename
@@ -187,13 +187,13 @@ export class GithubPullRequests {
     this.#repo = repo;
   }
 
-  async ask(questions: readonly PullRequestQuestion[]): Promise<Map<string, Asked<PullRequestFacts[]>>> {
-    const answers = new Map<string, Asked<PullRequestFacts[]>>();
+  async ask(questions: readonly PullRequestQuestion[]): Promise<Map<string, TrackerResult<PullRequestFacts[]>>> {
+    const answers = new Map<string, TrackerResult<PullRequestFacts[]>>();
     if (questions.length === 0) return answers;
     try {
       const list = await this.#updated();
       if (list === null) return new Map(questions.map((one) => [one.key, absent]));
-      const { now } = this.#client.lane.options;
+      const { now } = this.#client.http.options.account;
       const pending = questions.filter((one) => {
         const remembered = this.#memory.get(one);
         if (list === "everything" || mustAsk(one, remembered, list, now())) return true;
@@ -204,14 +204,14 @@ export class GithubPullRequests {
         await this.#query(pending.slice(at, at + questionsPerQuery), answers);
       }
     } catch (error) {
-      const why = notSaid(error);
+      const why = failureOf(error);
       for (const one of questions) if (!answers.has(one.key)) answers.set(one.key, why);
     }
     return answers;
   }
 
-  async one(number: number): Promise<Asked<PullRequestFacts>> {
-    const answers = new Map<string, Asked<PullRequestFacts[]>>();
+  async one(number: number): Promise<TrackerResult<PullRequestFacts>> {
+    const answers = new Map<string, TrackerResult<PullRequestFacts[]>>();
     await this.#query([{ key: "one", branch: "", numbers: [number] }], answers);
     const answer = answers.get("one")!;
     if (answer.is !== "known") return answer;
@@ -241,7 +241,7 @@ export class GithubPullRequests {
 
   async #query(
     questions: readonly PullRequestQuestion[],
-    answers: Map<string, Asked<PullRequestFacts[]>>,
+    answers: Map<string, TrackerResult<PullRequestFacts[]>>,
   ): Promise<void> {
     const [owner, name] = this.#repo.split("/");
     const variables: Record<string, unknown> = { owner, name };
@@ -269,7 +269,7 @@ export class GithubPullRequests {
 ${pullRequestFragment}`;
     const answer = await this.#client.graphql(query, variables);
     const repository = repositoryOf(answer);
-    const { now } = this.#client.lane.options;
+    const { now } = this.#client.http.options.account;
     for (const [index, question] of questions.entries()) {
       if (repository === null) {
         answers.set(question.key, absent);
@@ -280,7 +280,7 @@ ${pullRequestFragment}`;
         this.#memory.put(question, facts, now());
         answers.set(question.key, known(facts));
       } catch (error) {
-        answers.set(question.key, notSaid(error));
+        answers.set(question.key, failureOf(error));
       }
     }
   }
@@ -336,7 +336,7 @@ const branchNodes = z.object({ nodes: z.array(z.unknown()) });
 const checksAnswer = z.object({ repository: z.object({ pullRequest: z.object({ commits: lastCommit }) }) });
 
 /** Null: not there, or not for us. Errors that concern no one field in particular concern all. */
-export function repositoryOf(answer: GraphqlAnswer): Record<string, unknown> | null {
+export function repositoryOf(answer: GraphqlResponse): Record<string, unknown> | null {
   const general = answer.errors.find((error) => error.path.length < 2);
   if (general !== undefined) {
     if (isMissing(general) && general.path.length === 1) return null;

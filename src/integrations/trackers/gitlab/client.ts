@@ -1,9 +1,9 @@
-/** GitLab's REST API over the lane: encoded project paths, pages by `x-next-page`. */
+/** GitLab's REST API over the http: encoded project paths, pages by `x-next-page`. */
 import * as z from "zod/mini";
 import type { TrackerSettings } from "../../../ports/tracker.ts";
 import type { Account } from "../account.ts";
 import { shaped } from "../result.ts";
-import { type Lane, type LaneAnswer, type ReadLimit, Unanswered } from "../http.ts";
+import { type TrackerHttp, type HttpResponse, type ReadLimit, Unanswered } from "../http.ts";
 
 type Query = Record<string, string | number | readonly number[]>;
 
@@ -11,13 +11,13 @@ type Query = Record<string, string | number | readonly number[]>;
 const maxPages = 5;
 
 export class GitlabClient {
-  readonly lane: Lane;
+  readonly http: TrackerHttp;
   readonly webUrl: string;
   readonly #account: Account;
 
-  constructor(settings: TrackerSettings, account: Account, lane: Lane) {
+  constructor(settings: TrackerSettings, account: Account, http: TrackerHttp) {
     this.#account = account;
-    this.lane = lane;
+    this.http = http;
     this.webUrl = (settings.baseUrl ?? "https://gitlab.com").replace(/\/+$/, "").replace(/\/api\/v4$/, "");
   }
 
@@ -47,7 +47,7 @@ export class GitlabClient {
   }
 
   async put(project: string | number, path: string, body: unknown): Promise<{ status: number; said: string }> {
-    const answer = await this.#lane("PUT", project, path, {}, JSON.stringify(body));
+    const answer = await this.#http("PUT", project, path, {}, JSON.stringify(body));
     return { status: answer.status, said: this.#said(answer.text) };
   }
 
@@ -62,28 +62,28 @@ export class GitlabClient {
     path: string,
     query: Query,
     tailBytes?: number,
-  ): Promise<LaneAnswer | null> {
-    const answer = await this.#lane(method, project, path, query, undefined, tailBytes);
+  ): Promise<HttpResponse | null> {
+    const answer = await this.#http(method, project, path, query, undefined, tailBytes);
     if (answer.status === 404) return null;
     if (answer.status === 200) return answer;
     throw new Unanswered(`GitLab answers with status ${answer.status}: ${this.#said(answer.text)}.`);
   }
 
-  async #lane(
+  async #http(
     method: string,
     project: string | number,
     path: string,
     query: Query,
     body?: string,
     tailBytes?: number,
-  ): Promise<LaneAnswer> {
+  ): Promise<HttpResponse> {
     const token = await this.#account.token();
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) {
       for (const one of Array.isArray(value) ? value : [value]) search.append(name, String(one));
     }
     const where = `${this.webUrl}/api/v4/projects/${encodeURIComponent(String(project))}${path}`;
-    return await this.lane.send({
+    return await this.http.send({
       method,
       url: search.size === 0 ? where : `${where}?${search.toString()}`,
       headers: {
@@ -98,7 +98,7 @@ export class GitlabClient {
     });
   }
 
-  #json(answer: LaneAnswer): unknown {
+  #json(answer: HttpResponse): unknown {
     try {
       return JSON.parse(answer.text);
     } catch {
@@ -115,7 +115,7 @@ export class GitlabClient {
     }
     const { message, error } = (told ?? {}) as { message?: unknown; error?: unknown };
     const words = [message, error].find((one) => typeof one === "string");
-    return typeof words === "string" ? this.lane.sentence(words) : "no reason given";
+    return typeof words === "string" ? this.http.sentence(words) : "no reason given";
   }
 }
 

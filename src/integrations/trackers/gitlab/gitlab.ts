@@ -1,20 +1,20 @@
 /** GitLab, public or one's own, behind the port: facts only. */
 import * as z from "zod/mini";
-import type { Asked, CodeHost, TrackerSettings } from "../../../ports/tracker.ts";
+import type { TrackerResult, CodeHost, TrackerSettings } from "../../../ports/tracker.ts";
 import type { IssueFacts, PullRequestFacts, ReviewThread } from "../../../contract/tracker.ts";
 import type { Account } from "../account.ts";
 import {
   absent,
-  asked,
+  resultOf,
   count,
   known,
-  notSaid,
+  failureOf,
   shaped,
   webAddress,
   type Bounds,
   type OpenedTracker,
 } from "../result.ts";
-import { Lane } from "../http.ts";
+import { TrackerHttp } from "../http.ts";
 import { readReference, sameRepo, logLines, plain, prose, spoken } from "../text.ts";
 import { GitlabClient, readGitlabLimit } from "./client.ts";
 import { GitlabMergeRequests } from "./merge-requests.ts";
@@ -23,17 +23,14 @@ const issuesPerRequest = 100;
 const logTailBytes = 512 * 1024;
 
 export function openGitlab(settings: TrackerSettings, account: Account, bounds: Bounds): OpenedTracker {
-  const lane = new Lane({
+  const http = new TrackerHttp({
     name: "GitLab",
-    limits: account.limits,
-    now: account.now,
+    account,
     readLimit: readGitlabLimit,
     remainingHeader: "ratelimit-remaining",
-    secret: () => account.secret,
-    refused: () => account.forget(),
     ...bounds,
   });
-  const client = new GitlabClient(settings, account, lane);
+  const client = new GitlabClient(settings, account, http);
   const origin = new URL(client.webUrl).origin;
   const mergeRequests = new GitlabMergeRequests(client, settings.repo);
   const host: CodeHost = {
@@ -43,10 +40,10 @@ export function openGitlab(settings: TrackerSettings, account: Account, bounds: 
       if (found === null || found.number < 1) return absent;
       const elsewhere = found.repo !== null && !sameRepo(found.repo, settings.repo);
       const from = elsewhere ? new GitlabMergeRequests(client, found.repo!) : mergeRequests;
-      return await asked(async () => await from.one(found.number));
+      return await resultOf(async () => await from.one(found.number));
     },
-    logTail: async (one, check, lines) => await asked(async () => await logTail(client, one, check, lines)),
-    threads: async (one) => await asked(async () => await threads(client, one)),
+    logTail: async (one, check, lines) => await resultOf(async () => await logTail(client, one, check, lines)),
+    threads: async (one) => await resultOf(async () => await threads(client, one)),
     async merge(one) {
       try {
         const body = { sha: one.headSha };
@@ -57,7 +54,7 @@ export function openGitlab(settings: TrackerSettings, account: Account, bounds: 
         return { merged: false, why: `GitLab does not merge it: ${said}.` };
       } catch (error) {
         // It may have happened all the same; the next look at it tells.
-        return { merged: false, why: notSaid(error).why };
+        return { merged: false, why: failureOf(error).why };
       }
     },
   };
@@ -65,10 +62,10 @@ export function openGitlab(settings: TrackerSettings, account: Account, bounds: 
     const found = readReference(text, origin, ["issues", "work_items"]);
     return found === null || found.number < 1 ? null : { repo: found.repo ?? settings.repo, number: found.number };
   };
-  const issue = async (text: string): Promise<Asked<IssueFacts>> => {
+  const issue = async (text: string): Promise<TrackerResult<IssueFacts>> => {
     const found = read(text);
     if (found === null) return absent;
-    return await asked(async () => {
+    return await resultOf(async () => {
       const value = await client.get(found.repo, `/issues/${found.number}`);
       return value === null ? absent : known(issueFacts(shaped(issueShape, value, "GitLab")));
     });
@@ -78,7 +75,7 @@ export function openGitlab(settings: TrackerSettings, account: Account, bounds: 
     host,
     issue,
     async issues(references) {
-      const answers = new Map<string, Asked<IssueFacts>>();
+      const answers = new Map<string, TrackerResult<IssueFacts>>();
       const wanted: { text: string; number: number }[] = [];
       for (const text of references) {
         const found = read(text);
@@ -89,7 +86,7 @@ export function openGitlab(settings: TrackerSettings, account: Account, bounds: 
       const numbers = [...new Set(wanted.map((one) => one.number))].toSorted((a, b) => a - b);
       for (let at = 0; at < numbers.length; at += issuesPerRequest) {
         const part = numbers.slice(at, at + issuesPerRequest);
-        const found = await asked(async () => await someIssues(client, settings.repo, part));
+        const found = await resultOf(async () => await someIssues(client, settings.repo, part));
         for (const { text, number } of wanted) {
           if (!part.includes(number)) continue;
           const facts = found.is === "known" ? found.value.get(number) : undefined;
@@ -98,8 +95,8 @@ export function openGitlab(settings: TrackerSettings, account: Account, bounds: 
       }
       return answers;
     },
-    counts: () => ({ requests: lane.requests, notModified: lane.notModified }),
-    close: () => lane.close(),
+    counts: () => ({ requests: http.requests, notModified: http.notModified }),
+    close: () => http.close(),
   };
 }
 
@@ -116,7 +113,7 @@ async function someIssues(
   client: GitlabClient,
   repo: string,
   iids: readonly number[],
-): Promise<Asked<Map<number, IssueFacts>>> {
+): Promise<TrackerResult<Map<number, IssueFacts>>> {
   const answer = await client.list(repo, "/issues", { "iids[]": iids, scope: "all" });
   if (answer === null) return absent;
   const found = shaped(z.array(issueShape), answer.items, "GitLab");
@@ -139,7 +136,7 @@ async function logTail(
   mergeRequest: PullRequestFacts,
   check: string,
   lines: number,
-): Promise<Asked<string[]>> {
+): Promise<TrackerResult<string[]>> {
   const url = mergeRequest.checks.find((one) => one.name === check)?.url ?? "";
   // The job may be a fork's; its address tells whose.
   const parts = /^(.*?)\/-\/jobs\/(\d+)/.exec(
@@ -184,7 +181,7 @@ async function isMember(client: GitlabClient, repo: string, user: number): Promi
 }
 
 /** Remarks that cannot be resolved are talk, not review. */
-async function threads(client: GitlabClient, mergeRequest: PullRequestFacts): Promise<Asked<ReviewThread[]>> {
+async function threads(client: GitlabClient, mergeRequest: PullRequestFacts): Promise<TrackerResult<ReviewThread[]>> {
   const answer = await client.list(mergeRequest.repo, `/merge_requests/${mergeRequest.number}/discussions`, {});
   if (answer === null) return absent;
   const found: ReviewThread[] = [];

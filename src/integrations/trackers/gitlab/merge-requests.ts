@@ -3,9 +3,9 @@
  * those are asked for their pipeline and approvals, each request conditional.
  */
 import * as z from "zod/mini";
-import type { Asked, PullRequestQuestion } from "../../../ports/tracker.ts";
+import type { TrackerResult, PullRequestQuestion } from "../../../ports/tracker.ts";
 import type { CheckFacts, PullRequestFacts, CheckState, ReviewState } from "../../../contract/tracker.ts";
-import { absent, eachOf, known, notSaid, shaped, commitId, count, time, webAddress } from "../result.ts";
+import { absent, eachOf, known, failureOf, shaped, commitId, count, time, webAddress } from "../result.ts";
 import { Memory, mustAsk, type Updated } from "../memory.ts";
 import { plain } from "../text.ts";
 import type { GitlabClient } from "./client.ts";
@@ -148,15 +148,15 @@ export class GitlabMergeRequests {
     this.#repo = repo;
   }
 
-  async ask(questions: readonly PullRequestQuestion[]): Promise<Map<string, Asked<PullRequestFacts[]>>> {
-    const answers = new Map<string, Asked<PullRequestFacts[]>>();
+  async ask(questions: readonly PullRequestQuestion[]): Promise<Map<string, TrackerResult<PullRequestFacts[]>>> {
+    const answers = new Map<string, TrackerResult<PullRequestFacts[]>>();
     if (questions.length === 0) return answers;
     try {
       const listing = await this.#updated();
       if (listing === null) return new Map(questions.map((one) => [one.key, absent]));
       const { list, whole, overflowed } = listing;
-      const { now } = this.#client.lane.options;
-      const asking = new Map<number, Promise<Asked<PullRequestFacts>>>();
+      const { now } = this.#client.http.options.account;
+      const asking = new Map<number, Promise<TrackerResult<PullRequestFacts>>>();
       await eachOf(questions, atOnce, async (question) => {
         const remembered = this.#memory.get(question);
         if (!overflowed && !mustAsk(question, remembered, list, now())) {
@@ -168,17 +168,17 @@ export class GitlabMergeRequests {
           this.#memory.put(question, facts, now());
           answers.set(question.key, known(facts));
         } catch (error) {
-          answers.set(question.key, notSaid(error));
+          answers.set(question.key, failureOf(error));
         }
       });
     } catch (error) {
-      const why = notSaid(error);
+      const why = failureOf(error);
       for (const one of questions) if (!answers.has(one.key)) answers.set(one.key, why);
     }
     return answers;
   }
 
-  async one(number: number): Promise<Asked<PullRequestFacts>> {
+  async one(number: number): Promise<TrackerResult<PullRequestFacts>> {
     const value = await this.#client.get(this.#repo, `/merge_requests/${number}`);
     if (value === null) return absent;
     return known(await this.#read(shaped(detailShape, value, "GitLab")));
@@ -208,7 +208,7 @@ export class GitlabMergeRequests {
     question: PullRequestQuestion,
     list: readonly Updated[],
     whole: boolean,
-    asking: Map<number, Promise<Asked<PullRequestFacts>>>,
+    asking: Map<number, Promise<TrackerResult<PullRequestFacts>>>,
   ): Promise<PullRequestFacts[]> {
     let ofBranch = list.filter((one) => one.branch === question.branch);
     if (!whole && ofBranch.length === 0) {

@@ -1,10 +1,10 @@
 /** Linear: issues only, over its GraphQL API. It has no code, so no host. */
 import * as z from "zod/mini";
-import type { Asked, TrackerSettings } from "../../../ports/tracker.ts";
+import type { TrackerResult, TrackerSettings } from "../../../ports/tracker.ts";
 import type { IssueFacts } from "../../../contract/tracker.ts";
 import type { Account } from "../account.ts";
-import { absent, asked, known, shaped, webAddress, type Bounds, type OpenedTracker } from "../result.ts";
-import { Lane, type ReadLimit, Unanswered } from "../http.ts";
+import { absent, resultOf, known, shaped, webAddress, type Bounds, type OpenedTracker } from "../result.ts";
+import { TrackerHttp, type ReadLimit, Unanswered } from "../http.ts";
 import { plain, prose } from "../text.ts";
 
 /** Linear counts a query's possible nodes: a hundred issues with ten labels stay far below its bound. */
@@ -15,22 +15,19 @@ const maxSingles = 20;
 const issueFields = "identifier title description url state { type } labels(first: 10) { nodes { name } }";
 
 export function openLinear(settings: TrackerSettings, account: Account, bounds: Bounds): OpenedTracker {
-  const lane = new Lane({
+  const http = new TrackerHttp({
     name: "Linear",
-    limits: account.limits,
-    now: account.now,
+    account,
     readLimit: readLinearLimit,
     remainingHeader: "x-ratelimit-requests-remaining",
-    secret: () => account.secret,
-    refused: () => account.forget(),
     ...bounds,
   });
-  const one = async (key: string): Promise<Asked<IssueFacts>> =>
-    await asked(async () => {
+  const one = async (key: string): Promise<TrackerResult<IssueFacts>> =>
+    await resultOf(async () => {
       const query = `query($id: String!) { issue(id: $id) { ${issueFields} } }`;
-      const { data, errors } = await send(settings, account, lane, query, { id: key });
+      const { data, errors } = await send(settings, account, http, query, { id: key });
       if (errors.some((error) => /not found/i.test(error.message))) return absent;
-      if (errors[0] !== undefined) throw new Unanswered(`Linear says: ${lane.sentence(errors[0].message)}.`);
+      if (errors[0] !== undefined) throw new Unanswered(`Linear says: ${http.sentence(errors[0].message)}.`);
       return known(factsOf(shaped(z.object({ issue: issueShape }), data, "Linear").issue));
     });
   return {
@@ -43,10 +40,10 @@ export function openLinear(settings: TrackerSettings, account: Account, bounds: 
     async issues(references) {
       const keys = new Map(references.map((text) => [text, keyOf(text, settings.repo)]));
       const wanted = [...new Set([...keys.values()].filter((key) => key !== null))];
-      const found = new Map<string, Asked<IssueFacts>>();
+      const found = new Map<string, TrackerResult<IssueFacts>>();
       for (let at = 0; at < wanted.length; at += issuesPerQuery) {
         const part = wanted.slice(at, at + issuesPerQuery);
-        const answer = await asked(async () => known(await byNumber(settings, account, lane, part)));
+        const answer = await resultOf(async () => known(await byNumber(settings, account, http, part)));
         for (const key of part) {
           const facts = answer.is === "known" ? answer.value.get(key) : undefined;
           found.set(key, answer.is === "unknown" ? answer : facts === undefined ? absent : known(facts));
@@ -58,8 +55,8 @@ export function openLinear(settings: TrackerSettings, account: Account, bounds: 
       }
       return new Map([...keys].map(([text, key]) => [text, key === null ? absent : found.get(key)!]));
     },
-    counts: () => ({ requests: lane.requests, notModified: lane.notModified }),
-    close: () => lane.close(),
+    counts: () => ({ requests: http.requests, notModified: http.notModified }),
+    close: () => http.close(),
   };
 }
 
@@ -75,7 +72,7 @@ export function keyOf(reference: string, team: string): string | null {
 async function byNumber(
   settings: TrackerSettings,
   account: Account,
-  lane: Lane,
+  http: TrackerHttp,
   keys: readonly string[],
 ): Promise<Map<string, IssueFacts>> {
   const teams = Map.groupBy(keys, (key) => key.split("-")[0]!);
@@ -89,8 +86,8 @@ async function byNumber(
     return `l${index}: issues(filter: ${filter}, first: ${issuesPerQuery}) { nodes { ${issueFields} } }`;
   });
   const query = `query(${declared.join(", ")}) { ${fields.join("\n")} }`;
-  const { data, errors } = await send(settings, account, lane, query, variables);
-  if (errors[0] !== undefined) throw new Unanswered(`Linear says: ${lane.sentence(errors[0].message)}.`);
+  const { data, errors } = await send(settings, account, http, query, variables);
+  if (errors[0] !== undefined) throw new Unanswered(`Linear says: ${http.sentence(errors[0].message)}.`);
   const lists = shaped(z.record(z.string(), z.object({ nodes: z.array(issueShape) })), data, "Linear");
   const found = Object.values(lists).flatMap((list) => list.nodes.map((one) => factsOf(one)));
   return new Map(found.map((one) => [one.key, one]));
@@ -113,13 +110,13 @@ const issueShape = z.object({
 async function send(
   settings: TrackerSettings,
   account: Account,
-  lane: Lane,
+  http: TrackerHttp,
   query: string,
   variables: Record<string, unknown>,
 ): Promise<{ data: unknown; errors: { message: string }[] }> {
   const token = await account.token();
   const base = (settings.baseUrl ?? "https://api.linear.app").replace(/\/+$/, "").replace(/\/graphql$/, "");
-  const answer = await lane.send({
+  const answer = await http.send({
     method: "POST",
     url: `${base}/graphql`,
     headers: {

@@ -5,16 +5,10 @@ import type { TranscriptItem } from "../../../contract/transcript.ts";
 import { clsx } from "clsx";
 import { plainOutput, safeText } from "../inert.ts";
 import { shape, textIn } from "../tool-parts.ts";
-import {
-  asSentence,
-  byWords,
-  damageWords,
-  durationWords,
-  endedWords,
-  failureWords,
-  launchWords,
-  turnEndWords,
-} from "../words.ts";
+import { asSentence } from "../../../model/text.ts";
+import { formatDuration } from "../../../model/duration.ts";
+import { actorLabel, endText } from "../../../model/event-text.ts";
+import { damageText, launchText, turnEndText } from "../../../model/transcript/item-text.ts";
 import { Clock } from "./prompt-row.tsx";
 import { Disclosure, Output } from "./text-row.tsx";
 
@@ -37,23 +31,23 @@ export function MarkRow({ item, open }: { item: MarkItem; open: boolean }) {
       // The context reset that follows shows the reason and what to do: not shown twice.
       return item.state === "failed" && item.conversationGone !== true ? (
         <Callout title="The agent did not start" tone="danger">
-          {safeText(launchWords(item))}
+          {safeText(launchText(item))}
           <LastLines name={item.key} lines={item.lastLines} open={open} />
         </Callout>
       ) : (
-        <Line at={item.at}>{launchWords(item)}</Line>
+        <Line at={item.at}>{launchText(item)}</Line>
       );
     case "ended":
       return item.how === "crash" ? (
         <Callout title="The agent crashed" tone="danger">
-          {endedWords(item)}
+          {endText(item.how, item.exit)}
           <LastLines name={item.key} lines={item.lastLines} open={open} />
         </Callout>
       ) : (
-        <Line at={item.at}>{endedWords(item)}</Line>
+        <Line at={item.at}>{endText(item.how, item.exit)}</Line>
       );
     case "damaged":
-      return <Callout title="Output damaged">{damageWords(item)}</Callout>;
+      return <Callout title="Output damaged">{damageText(item)}</Callout>;
     case "auth":
       return (
         <Callout title="The agent requires sign-in" sign={<KeyRound size={16} aria-hidden />}>
@@ -76,29 +70,31 @@ export function MarkRow({ item, open }: { item: MarkItem; open: boolean }) {
         <Line at={item.at}>{safeText(item.text)}</Line>
       );
     case "mode":
-      return <Line at={item.at}>{`Mode set to ${safeText(item.mode)} ${byWords(item.by)}`}</Line>;
+      return <Line at={item.at}>{`Mode set to ${safeText(item.mode)} by ${actorLabel(item.by)}`}</Line>;
     case "model":
-      return <Line at={item.at}>{`Model set to ${safeText(item.model)} ${byWords(item.by)}`}</Line>;
+      return <Line at={item.at}>{`Model set to ${safeText(item.model)} by ${actorLabel(item.by)}`}</Line>;
     case "config":
-      return <Line at={item.at}>{`${safeText(item.id)} set to ${safeText(item.value)} ${byWords(item.by)}`}</Line>;
+      return (
+        <Line at={item.at}>{`${safeText(item.id)} set to ${safeText(item.value)} by ${actorLabel(item.by)}`}</Line>
+      );
     case "converted":
-      return <Line at={item.at}>{`Converted to ${item.kind} ${byWords(item.by)}`}</Line>;
+      return <Line at={item.at}>{`Converted to ${item.kind} by ${actorLabel(item.by)}`}</Line>;
     default:
       return null;
   }
 }
 
 function TurnEnd({ item }: { item: Extract<MarkItem, { item: "turn-end" }> }) {
-  const words = turnEndWords(item);
-  const took = item.startedAt === null ? null : durationWords(item.at - item.startedAt);
-  if (words === null) return <Line at={item.at}>{took === null || took === "0 s" ? "Done" : `Done in ${took}`}</Line>;
+  const words = turnEndText(item);
+  const ms = item.startedAt === null ? 0 : item.at - item.startedAt;
+  if (words === null) return <Line at={item.at}>{ms < 1_000 ? "Done" : `Done in ${formatDuration(ms)}`}</Line>;
   if (item.stopReason === "cancelled") return <Line at={item.at}>{words}</Line>;
   return (
     <Callout
       title={item.stopReason === "error" ? "The turn failed" : "The turn ended early"}
       tone={item.stopReason === "error" ? "danger" : "alert"}
     >
-      {safeText(item.stopReason === "error" ? failureWords(item.message) : words)}
+      {safeText(item.stopReason === "error" ? item.message || "The agent gave no reason." : words)}
     </Callout>
   );
 }

@@ -1,35 +1,28 @@
 /** A permission request with its options. It can be answered once, from any client. */
-import { useState } from "react";
 import { CircleHelp } from "lucide-react";
 import type { PermissionItem } from "../../../contract/transcript.ts";
 import { optionKindWords } from "../../../model/tool-call.ts";
 import { questionId } from "../../../contract/question.ts";
-import { call, sentenceOf } from "../../shared/data/api.ts";
+import { call } from "../../shared/data/api.ts";
 import { useSession } from "../../shared/data/live.ts";
 import { OptionButton, PermissionFacts, PermissionText } from "../../shared/ui/permission-request.tsx";
 import { clsx } from "clsx";
-import { showToast } from "../../shared/ui/toast.tsx";
+import { showToast, useAction } from "../../shared/ui/toast.tsx";
 import { useChat } from "../chat-context.ts";
 import { safeText } from "../inert.ts";
-import { byWords } from "../words.ts";
+import { actorLabel } from "../../../model/event-text.ts";
 import { Clock } from "./prompt-row.tsx";
 
 export function PermissionCard({ item }: { item: PermissionItem }) {
   const { session, closed } = useChat();
-  const [answering, setAnswering] = useState(false);
+  const { busy, run } = useAction();
   const request = useSession(session)?.permissions.find(({ requestId }) => requestId === questionId(item.requestId));
-  const answer = async (optionId: string): Promise<void> => {
-    setAnswering(true);
-    try {
+  const answer = (optionId: string) =>
+    run(async () => {
       const body = { requestId: item.requestId, optionId };
       const { answered, reason } = await call("answer", { params: { id: session }, body });
       if (!answered) showToast(reason ?? "Already answered.");
-    } catch (error) {
-      showToast(sentenceOf(error), "fault");
-    } finally {
-      setAnswering(false);
-    }
-  };
+    });
   return (
     <article
       aria-label={`Permission request: ${safeText(item.title)}`}
@@ -59,7 +52,7 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
             <OptionButton
               key={option.optionId}
               option={option}
-              disabled={answering || closed !== null}
+              disabled={busy || closed !== null}
               title={closed ?? undefined}
               onChoose={(optionId) => void answer(optionId)}
             />
@@ -77,7 +70,7 @@ function answerText({ answer, options }: PermissionItem): React.ReactNode {
   if (answer.outcome === "cancelled")
     return (
       <>
-        Withdrawn {byWords(answer.by)} · <Clock at={answer.at} />
+        Withdrawn by {actorLabel(answer.by)} · <Clock at={answer.at} />
       </>
     );
   const option = options.find(({ optionId }) => optionId === answer.optionId);
@@ -94,7 +87,7 @@ function answerText({ answer, options }: PermissionItem): React.ReactNode {
   }
   return (
     <>
-      Answered “{safeText(name)}” {byWords(answer.by)}
+      Answered “{safeText(name)}” by {actorLabel(answer.by)}
       {effect} · <Clock at={answer.at} />
     </>
   );

@@ -4,7 +4,7 @@ import { clsx } from "clsx";
 import { CopyButton } from "../../shared/ui/code-text.tsx";
 import { safeText } from "../inert.ts";
 import { Shortened } from "../shortened.tsx";
-import { sizeWords } from "../words.ts";
+import { formatSize } from "../../../model/text.ts";
 import { useEffect, useState } from "react";
 import { fetchAttachment } from "../../shared/data/api.ts";
 import { useChat } from "../chat-context.ts";
@@ -51,7 +51,7 @@ export function PromptRow({ prompt }: { prompt: PromptView }) {
                 <span className="flex items-center gap-1">
                   {attachment.type === "image" ? <Image size={12} aria-hidden /> : <FileText size={12} aria-hidden />}
                   <span className="min-w-0 truncate font-mono">{safeText(attachment.name)}</span>
-                  {attachment.size > 0 && <span className="text-dim">{sizeWords(attachment.size)}</span>}
+                  {attachment.size > 0 && <span className="text-dim">{formatSize(attachment.size)}</span>}
                 </span>
               </li>
             ))}

@@ -13,10 +13,10 @@ import {
   Wrench,
 } from "lucide-react";
 import type { ToolItem } from "../../../contract/transcript.ts";
-import { call, sentenceOf } from "../../shared/data/api.ts";
+import { call } from "../../shared/data/api.ts";
 import { Button } from "../../shared/ui/button.tsx";
 import { clsx } from "clsx";
-import { showToast } from "../../shared/ui/toast.tsx";
+import { useAction } from "../../shared/ui/toast.tsx";
 import { useChat, useDisclosure } from "../chat-context.ts";
 import { CopyButton } from "../../shared/ui/code-text.tsx";
 import { safeText } from "../inert.ts";
@@ -155,8 +155,9 @@ function KindSign({ kind }: { kind: string | null }) {
 /** The transcript shortens long fields; the original events have them in full. */
 function ShowAll({ item, onLoaded }: { item: ToolItem; onLoaded: (item: ToolItem) => void }) {
   const { session } = useChat();
-  const load = async (): Promise<void> => {
-    try {
+  const { run } = useAction();
+  const load = () =>
+    run(async () => {
       let full: ToolItem = item;
       for (const [field, seq] of Object.entries(item.whole)) {
         // oxlint-disable-next-line no-await-in-loop -- at most three
@@ -165,10 +166,7 @@ function ShowAll({ item, onLoaded }: { item: ToolItem; onLoaded: (item: ToolItem
       }
       const { cut: _, ...rest } = full;
       onLoaded(rest);
-    } catch (error) {
-      showToast(sentenceOf(error), "fault");
-    }
-  };
+    });
   return (
     <Button size="small" className="self-start" onClick={() => void load()}>
       Show all

@@ -1,7 +1,7 @@
 /** Changes worth alerting the user about: recent, and waiting for the user. */
 import type { Status } from "../../../model/session.ts";
 import type { SessionJson } from "../../../contract/wire.ts";
-import { needOf } from "../../state/need.ts";
+import { columnOf } from "../../../model/board.ts";
 import type { SessionChange, SessionEventJson } from "./live.ts";
 
 export interface Alert {
@@ -44,7 +44,7 @@ function alertText(before: SessionJson | undefined, after: SessionJson): string 
   if (after.status === "failed") return `Failed: ${after.reason ?? "it did not start."}`;
   // A new session that waits for its first prompt has not finished anything.
   if (before?.status !== "working") return null;
-  const need = needOf(after);
+  const need = columnOf(after);
   if (after.status === "stuck") return "No activity for a long time.";
   // The daemon notifies about failed turns, as configured in the project's reactions.
   return need === "idle" || need === "review" ? "Finished its turn." : null;

@@ -3,7 +3,7 @@
  * preferences.ts; the page has no other state.
  */
 import { createStore, useStore } from "zustand";
-import { needOf } from "../../state/need.ts";
+import { columnOf } from "../../../model/board.ts";
 import { includes, type Right } from "../../../contract/rights.ts";
 import type { FollowingDevice } from "../../../contract/stream.ts";
 import type { DeviceJson, EventJson, SessionJson } from "../../../contract/wire.ts";
@@ -55,7 +55,7 @@ export function useLive<T>(select: (state: Live) => T): T {
 
 export function needsYouCount({ sessions }: Live): number {
   let count = 0;
-  for (const session of sessions.values()) if (needOf(session) === "you") count++;
+  for (const session of sessions.values()) if (columnOf(session) === "you") count++;
   return count;
 }
 

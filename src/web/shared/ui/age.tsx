@@ -1,5 +1,6 @@
 /** A short relative time ("5m"); all of them update together every half minute. */
 import { useSyncExternalStore } from "react";
+import { formatAge } from "../../../model/duration.ts";
 
 const everyMs = 30_000;
 let now = Date.now();
@@ -27,15 +28,7 @@ export function Age({ of, className }: { of: string | null; className?: string }
   const at = new Date(of);
   return (
     <time dateTime={of} title={at.toLocaleString()} className={className}>
-      {formatAge(shown - at.getTime())}
+      {shown - at.getTime() < 60_000 ? "now" : formatAge(shown - at.getTime())}
     </time>
   );
-}
-
-export function formatAge(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  if (seconds < 60) return "now";
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
-  if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h`;
-  return `${Math.floor(seconds / 86_400)}d`;
 }

@@ -1,5 +1,5 @@
 import type { Status } from "../../../model/session.ts";
-import { statusWords, toneOf, type Tone } from "../../state/need.ts";
+import { statusLabel, type Tone, toneOf } from "../../../model/board.ts";
 import { clsx } from "clsx";
 
 const looks: Record<Tone, string> = {
@@ -36,7 +36,7 @@ export function StatusPill({
           tone === "over" && "opacity-40",
         )}
       />
-      {statusWords(status)}
+      {statusLabel(status)}
     </span>
   );
 }

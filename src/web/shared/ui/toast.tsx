@@ -1,6 +1,7 @@
-/** Short messages at the edge of the page. */
-import { useSyncExternalStore } from "react";
+/** Short messages at the edge of the page, and actions whose errors become one. */
+import { useState, useSyncExternalStore } from "react";
 import { X } from "lucide-react";
+import { sentenceOf } from "../data/api.ts";
 import { IconButton } from "./button.tsx";
 import { clsx } from "clsx";
 
@@ -34,6 +35,27 @@ function change(now: readonly Toast[]): void {
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
+}
+
+/**
+ * Runs the action of a button and shows its error. `about` starts the message, such as a session's id; `run` returns
+ * whether the action succeeded.
+ */
+export function useAction(about?: string) {
+  const [busy, setBusy] = useState(false);
+  const run = async (action: () => Promise<unknown>): Promise<boolean> => {
+    setBusy(true);
+    try {
+      await action();
+      return true;
+    } catch (error) {
+      showToast(about === undefined ? sentenceOf(error) : `${about}: ${sentenceOf(error)}`, "fault");
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { busy, run };
 }
 
 export function Toasts() {

@@ -9,7 +9,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Field, Select, TextInput } from "../ui/field.tsx";
 import { plainText } from "../ui/safe-text.ts";
 import { showToast } from "../ui/toast.tsx";
-import { otherKind, verbs } from "../../session/verb-list.ts";
+import { otherKind, verbs } from "../../../model/verbs.ts";
 import type { PendingVerb } from "./verbs.tsx";
 
 /** The command line accepts any duration. */
@@ -108,8 +108,8 @@ export default function VerbDialog({ pending, onClose }: { pending: PendingVerb;
             </span>
           )}
           <Button onClick={onClose}>{step.at === "running" ? "Hide" : "Cancel"}</Button>
-          <Button type="submit" variant={info.danger ? "danger" : "primary"} disabled={!isReady}>
-            {info.danger && hasWork(work) ? `${label} and keep the work in the trash` : label}
+          <Button type="submit" variant={info.movesWork ? "danger" : "primary"} disabled={!isReady}>
+            {info.movesWork && hasWork(work) ? `${label} and keep the work in the trash` : label}
           </Button>
         </div>
       </form>
@@ -226,7 +226,7 @@ function count(number: number, what: string): string {
 
 function progressOf({ verb }: PendingVerb): string {
   if (verb === "rename") return "Renaming …";
-  if (verb === "restore" || verb === "wake" || verb === "unarchive") return "Starting the agent …";
+  if (verbs[verb].endsWith === "up") return "Starting the agent …";
   return "Stopping the processes …";
 }
 

@@ -15,7 +15,7 @@ import {
 import type { LucideIcon } from "lucide-react";
 import type { SessionJson } from "../../../contract/wire.ts";
 import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";
-import { otherKind, verbs, verbsFor, type VerbName } from "../../session/verb-list.ts";
+import { otherKind, type VerbName, verbs, verbsFor } from "../../../model/verbs.ts";
 import { VerbButton } from "./verbs.tsx";
 
 const signs: Record<VerbName, LucideIcon> = {
@@ -37,7 +37,7 @@ export default function LoadedMenu({ session, onVerb }: { session: SessionJson; 
   const item = (name: VerbName) => {
     const Sign = signs[name];
     return (
-      <MenuItem key={name} danger={verbs[name].danger} onSelect={() => onVerb(name)}>
+      <MenuItem key={name} danger={verbs[name].movesWork} onSelect={() => onVerb(name)}>
         <Sign size={14} aria-hidden />{" "}
         {name === "convert" ? `Convert to ${otherKind(session.kind)}` : verbs[name].label}
       </MenuItem>
@@ -45,9 +45,9 @@ export default function LoadedMenu({ session, onVerb }: { session: SessionJson; 
   };
   return (
     <Menu defaultOpen button={<VerbButton session={session} />}>
-      {names.filter((name) => !verbs[name].danger).map(item)}
+      {names.filter((name) => !verbs[name].movesWork).map(item)}
       <MenuLine />
-      {names.filter((name) => verbs[name].danger).map(item)}
+      {names.filter((name) => verbs[name].movesWork).map(item)}
     </Menu>
   );
 }

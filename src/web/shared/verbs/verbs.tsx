@@ -9,7 +9,7 @@ import { createStore, useStore } from "zustand";
 import type { SessionJson } from "../../../contract/wire.ts";
 import { useMay } from "../data/live.ts";
 import { Button, type ButtonProps } from "../ui/button.tsx";
-import type { VerbName } from "../../session/verb-list.ts";
+import type { VerbName } from "../../../model/verbs.ts";
 
 export interface PendingVerb {
   verb: VerbName;

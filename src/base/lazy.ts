@@ -1,0 +1,11 @@
+/** Creates a value on first use and keeps it; a failure is not kept, so the next call tries again [PROC-203]. */
+export function lazy<T>(create: () => Promise<T>): () => Promise<T> {
+  let created: Promise<T> | undefined;
+  return () => {
+    created ??= create().catch((error: unknown) => {
+      created = undefined;
+      throw error;
+    });
+    return created;
+  };
+}

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import type { SessionJson } from "../contract/wire.ts";
+import { verbsFor } from "./verbs.ts";
+
+function session(want: SessionJson["intent"]["want"], over: Partial<SessionJson> = {}): SessionJson {
+  const base: Partial<SessionJson> = { kind: "chat", role: "worker", status: "idle", workspace: "ready", trash: null };
+  const up = want === "running" ? [{ pid: 1, startedAt: null, what: "agent" }] : [];
+  return {
+    ...base,
+    intent: { want, by: "person", at: null },
+    processes: up,
+    ...over,
+  } as SessionJson;
+}
+
+test.each<[string, SessionJson, string[]]>([
+  ["running", session("running"), ["rename", "restart", "convert", "stop", "snooze", "archive", "kill", "delete"]],
+  [
+    "a running terminal",
+    session("running", { kind: "terminal" }),
+    ["rename", "convert", "stop", "snooze", "archive", "kill", "delete"],
+  ],
+  [
+    "a shell",
+    session("running", { kind: "terminal", role: "shell" }),
+    ["rename", "stop", "snooze", "archive", "kill", "delete"],
+  ],
+  [
+    "exited",
+    session("running", { status: "exited", processes: [] }),
+    ["rename", "restore", "convert", "snooze", "archive", "kill", "delete"],
+  ],
+  ["stopped", session("stopped"), ["rename", "restore", "convert", "snooze", "archive", "kill", "delete"]],
+  ["snoozed", session("snoozed"), ["rename", "wake", "convert", "stop", "snooze", "archive", "kill", "delete"]],
+  ["archived", session("archived"), ["rename", "unarchive", "convert", "kill", "delete"]],
+  ["killed", session("killed", { workspace: "trashed", trash: "t" }), ["rename", "restore", "delete"]],
+  ["killed, its files gone", session("killed", { workspace: "gone" }), ["rename", "delete"]],
+])("[WEB-73] verbs of a session that is %s", (_, given, wanted) => {
+  expect(verbsFor(given)).toEqual(wanted);
+});

@@ -1,6 +1,6 @@
 /** What an agent that calls the daemon may do: the `who` of each operation, within the agent's own project. */
 import type { Containment } from "../contract/containment.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { asSessionId, type ProjectId } from "../contract/ids.ts";
 import { operation, type OperationName } from "../contract/operations.ts";
 import { includes, rightWords, type Right } from "../contract/rights.ts";

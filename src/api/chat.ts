@@ -1,12 +1,12 @@
 /** What a person does with a chat session beyond the verbs: answer, cancel, end a turn, pick, edit what waits. */
 import { chatActivity } from "../model/status.ts";
 import type { ApiRequest } from "../ports/api.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { asPromptId } from "../contract/ids.ts";
 import type { PermissionOption, SessionState } from "../model/session.ts";
 import { optionKindWords } from "../model/tool-call.ts";
 import type { Input, Output } from "../contract/operations.ts";
-import type { WorkerJson } from "../contract/wire.ts";
+import type { WorkerJson } from "../contract/chat.ts";
 import { checkMayPrompt } from "./authorize.ts";
 import { commitVerb } from "../supervisor/apply-verb.ts";
 import type { Loop } from "../supervisor/loop.ts";

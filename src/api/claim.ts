@@ -1,8 +1,8 @@
 /** `session claim-pr`: a pull request belongs to a session because somebody says so, whatever its branch is called. */
 import type { ApiRequest } from "../ports/api.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { SessionState } from "../model/session.ts";
-import type { SessionJson } from "../contract/wire.ts";
+import type { SessionJson } from "../contract/session.ts";
 import { askingAgent } from "./authorize.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";

@@ -5,7 +5,7 @@ import { judgeLanding, workLeft, type Landing } from "../model/cleanup.ts";
 import { bounded } from "../base/async.ts";
 import type { ApiRequest } from "../ports/api.ts";
 import type { CleanupLine } from "../contract/session.ts";
-import { messageOf } from "../contract/error.ts";
+import { messageOf } from "../contract/errors.ts";
 import { asSessionId } from "../contract/ids.ts";
 import { primaryPullRequest } from "../model/pull-requests.ts";
 import type { SessionState } from "../model/session.ts";

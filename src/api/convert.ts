@@ -1,6 +1,6 @@
 /** `session convert`: the intent to run as the other kind is on record first; the loop stops one side and begins the other. */
 import type { ApiRequest } from "../ports/api.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { SessionState } from "../model/session.ts";
 import type { Output } from "../contract/operations.ts";
 import { commitVerb } from "../supervisor/apply-verb.ts";

@@ -1,11 +1,11 @@
 /** What a spawn would meet, asked before it: the same checks, all of them, and nothing is made or counted. */
 import type { ApiRequest } from "../ports/api.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
-import type { SpawnRequest } from "../contract/command.ts";
-import { HoldfastError } from "../contract/error.ts";
+import type { SpawnRequest } from "../contract/spawn.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { asSessionId, type SessionId } from "../contract/ids.ts";
 import type { Kind } from "../model/session.ts";
-import type { PreflightJson } from "../contract/wire.ts";
+import type { PreflightJson } from "../contract/spawn.ts";
 import { isPullRequestReference, issueKey } from "../model/issue.ts";
 import { branchFor } from "../model/names.ts";
 import { refuseIssueInShell } from "./authorize.ts";

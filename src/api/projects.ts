@@ -2,8 +2,8 @@
 import { isCleared } from "../model/runs.ts";
 import type { ApiRequest } from "../ports/api.ts";
 import type { ProjectRow } from "../ports/store.ts";
-import { HoldfastError } from "../contract/error.ts";
-import type { ProjectJson } from "../contract/wire.ts";
+import { HoldfastError } from "../contract/errors.ts";
+import type { ProjectJson } from "../contract/project.ts";
 import type { Services } from "../supervisor/services.ts";
 
 export function findProject(parts: Services, id: string): ProjectRow {

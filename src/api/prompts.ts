@@ -2,8 +2,8 @@
 import { chatActivity } from "../model/status.ts";
 import { downReason } from "../model/runs.ts";
 import type { ApiRequest } from "../ports/api.ts";
-import type { PromptRequest } from "../contract/command.ts";
-import { HoldfastError } from "../contract/error.ts";
+import type { PromptRequest } from "../contract/prompt.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { StoredEvent } from "../contract/event.ts";
 import { asPromptId, type PromptId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";

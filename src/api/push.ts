@@ -1,10 +1,11 @@
 /** What people ask about pushes: which browsers get them, one more, one less, a test; and what `doctor` says of them. */
 import type { ApiRequest } from "../ports/api.ts";
 import type { PushBrowser } from "../ports/notify.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { rightWords } from "../contract/rights.ts";
 import type { Output } from "../contract/operations.ts";
-import type { FindingJson, PushBrowserJson, PushJson } from "../contract/wire.ts";
+import type { FindingJson } from "../contract/daemon.ts";
+import type { PushBrowserJson, PushJson } from "../contract/push.ts";
 import type { LazyPush } from "../integrations/notifiers/lazy-push.ts";
 import { iso } from "../supervisor/view.ts";
 

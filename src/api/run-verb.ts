@@ -3,7 +3,7 @@ import type { Verb } from "../model/lifecycle.ts";
 import { isLive } from "../model/runs.ts";
 import type { ApiRequest } from "../ports/api.ts";
 import { verbs, type VerbName } from "../model/verbs.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { asSessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import type { VerbAnswer, VerbRequest } from "../contract/session.ts";

@@ -1,9 +1,9 @@
 /** What a session's worktree holds, wherever it lies: in its place, or in the trash. Nothing here changes anything. */
 import type { ApiRequest } from "../ports/api.ts";
 import type { Against } from "../ports/worktree.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { SessionState } from "../model/session.ts";
-import type { ChangesJson, FilesJson, PatchJson, WorkJson } from "../contract/wire.ts";
+import type { ChangesJson, FilesJson, PatchJson, WorkJson } from "../contract/worktree.ts";
 import type { Services } from "../supervisor/services.ts";
 import { trashUntil } from "../supervisor/worktrees.ts";
 import { findSession } from "./run-verb.ts";

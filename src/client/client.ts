@@ -2,7 +2,7 @@
  * The typed client: one call for each route of the protocol's table, over whatever carries a request. Neither Node nor
  * a browser is assumed; the transport is given. Loads no schemas: a CLI must answer in a blink.
  */
-import { errorStatus, HoldfastError, messageOf, type ErrorBody } from "../contract/error.ts";
+import { errorStatus, HoldfastError, messageOf, type ErrorBody } from "../contract/errors.ts";
 import { requestHeader } from "../contract/caller.ts";
 import type { Operation } from "../contract/operation.ts";
 import {

@@ -3,7 +3,7 @@
  * yours or a policy's, is judged here against the state that it is committed over, and `intend` holds the one guard for
  * what you end stays ended.
  */
-import type { ErrorCode, ErrorReason } from "../contract/error.ts";
+import type { ErrorCode, ErrorReason } from "../contract/errors.ts";
 import type { Attachment, FactEvent, IntentEvent, Judged, SessionEvent } from "../contract/event.ts";
 import type { PromptId } from "../contract/ids.ts";
 import { isOpen, reactionActor } from "../contract/reaction.ts";

@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { operation, operationNames } from "../contract/operations.ts";
 import { openTestApi, recordingHandlers, type TestApi } from "./api.fixture.ts";
 import { ask, enrolled, TestDevice } from "./device.fixture.ts";

@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { crypto } from "../base/digest.ts";
 import type { Operation, Schema } from "../contract/operation.ts";
-import { messageOf } from "../contract/error.ts";
+import { messageOf } from "../contract/errors.ts";
 import { maxPromptBytes } from "../contract/prompt.ts";
 import { quoted, Refusal } from "./response.ts";
 

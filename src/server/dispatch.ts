@@ -1,7 +1,7 @@
 /** One plain request: gate, operation, body, handler, response. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { requestHeader } from "../contract/caller.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { OperationName, RawBody } from "../contract/operations.ts";
 import type { ApiRequest, Authorize, Call, HandledOperation, Handlers, Logger, ServerOperation } from "../ports/api.ts";

@@ -5,7 +5,7 @@
  */
 import type { EventsText, Logger, Tail } from "../ports/api.ts";
 import type { FollowingDevice, Frame } from "../contract/stream.ts";
-import type { DeviceJson } from "../contract/wire.ts";
+import type { DeviceJson } from "../contract/device.ts";
 import type { Bearer } from "./access.ts";
 import type { ServerResponse } from "node:http";
 import type { WebSocket } from "ws";

@@ -4,7 +4,7 @@
  */
 import { isIPv4, type ListenOptions, type Server, connect } from "node:net";
 import { describeListener } from "../base/peer.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { lstatSync, statSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { maxSocketBytes } from "../base/paths.ts";

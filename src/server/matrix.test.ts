@@ -6,7 +6,7 @@ import { createAuthorize } from "../api/authorize.ts";
 import type { Callers } from "../ports/api.ts";
 import { capabilityHeader } from "../contract/caller.ts";
 import { proofHeader } from "../contract/device-proof.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { OperationName } from "../contract/operations.ts";
 import { streamProtocol } from "../contract/stream.ts";
 import { asLaunchId } from "../contract/ids.ts";

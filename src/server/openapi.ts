@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, derived from the contract. Loaded on request. */
 import type * as zod from "zod/mini";
 import { deviceScheme, requestText } from "../contract/device-proof.ts";
-import { errorStatus } from "../contract/error.ts";
+import { errorStatus } from "../contract/errors.ts";
 import { schemas, type Operation, type Schema } from "../contract/operation.ts";
 import { operation, operationNames, parameterNames, type OperationName } from "../contract/operations.ts";
 import { agentRights } from "../contract/rights.ts";

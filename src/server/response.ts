@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { STATUS_CODES } from "node:http";
 import { isExhausted, whyNotStarted } from "../base/run.ts";
-import { errorBody, errorStatus, HoldfastError, type ErrorCode } from "../contract/error.ts";
+import { errorBody, errorStatus, HoldfastError, type ErrorCode } from "../contract/errors.ts";
 
 export class Refusal extends HoldfastError {
   readonly status: number;

@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket, type ClientOptions } from "ws";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { Right } from "../contract/rights.ts";
 import type { Frame } from "../contract/stream.ts";
 import { openTestApi, type TestApi } from "./api.fixture.ts";

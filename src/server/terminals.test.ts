@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { WebSocket, type ClientOptions } from "ws";
 import type { Terminals } from "../ports/api.ts";
 import type { TerminalView, ViewEnd, ViewRequest } from "../ports/runtime.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { asLaunchId } from "../contract/ids.ts";
 import { streamProtocol, tokenProtocolPrefix } from "../contract/stream.ts";
 import type { Right } from "../contract/rights.ts";

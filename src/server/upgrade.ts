@@ -8,7 +8,7 @@ import type { Access } from "./access.ts";
 import { refuseUpgrade, Refusal } from "./response.ts";
 import { type Followers, webSocketSink } from "./followers.ts";
 import { checkAddress, checkOperation, checkToken, type Listener, type Who } from "./gate.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { readCursor, splitUrl, readQuery, type FindOperation } from "./router.ts";
 import { readTerminalAsk, type TerminalSockets } from "./terminals.ts";
 

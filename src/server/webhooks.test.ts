@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { openTestApi, recordingHandlers } from "./api.fixture.ts";
 import { maxRawBodies } from "./body.ts";
 

@@ -2,7 +2,7 @@
 import { reach } from "../base/test-points.ts";
 import { applyVerb, type PolicyVerb, type Verb } from "../model/lifecycle.ts";
 import { alreadyOrchestrated, orchestratorInTheWay } from "../model/roles.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { FactEvent, Judged } from "../contract/event.ts";
 import type { Actor, SessionState } from "../model/session.ts";
 import { runtimeFacts } from "./observe.ts";

@@ -9,7 +9,7 @@ import { statusNeedsYou } from "../model/board.ts";
 import type { SeenIssue } from "../contract/tracker.ts";
 import { whyDefaults } from "../contract/trust.ts";
 import type { EventJson } from "../contract/stream.ts";
-import type { PullRequestJson, SessionJson } from "../contract/wire.ts";
+import type { PullRequestJson, SessionJson } from "../contract/session.ts";
 import type { Loop } from "./loop.ts";
 import type { Services } from "./services.ts";
 import { listedQuestions } from "./permission-requests.ts";

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { listProcesses } from "../../src/base/pid.ts";
 import { streamProtocol, tokenProtocolPrefix } from "../../src/contract/stream.ts";
-import type { TerminalFrame } from "../../src/contract/wire.ts";
+import type { TerminalFrame } from "../../src/contract/terminal.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SocketTransport } from "../../src/cli/system/daemon/socket-transport.ts";
 import { createClient } from "../../src/client/client.ts";
-import type { FindingJson } from "../../src/contract/wire.ts";
+import type { FindingJson } from "../../src/contract/daemon.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 import { checkVapid, PushService } from "../push/push-service.ts";

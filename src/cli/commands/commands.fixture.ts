@@ -1,7 +1,7 @@
 /** For tests of single commands: a stand-in for the daemon that ends with its test, and what it answers. */
-import type { ErrorDetails } from "../../contract/error.ts";
+import type { ErrorDetails } from "../../contract/errors.ts";
 import { onTestFinished } from "vitest";
-import type { ProjectJson } from "../../contract/wire.ts";
+import type { ProjectJson } from "../../contract/project.ts";
 import { sessionOf, standIn, type Script, type StandIn } from "../test-support/stand-in.ts";
 
 export async function daemon(script: Script | null): Promise<StandIn> {

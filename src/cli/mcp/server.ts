@@ -2,7 +2,7 @@
  * The Model Context Protocol on stdio, as far as a server of tools needs it: one JSON-RPC message a line. Calls run side
  * by side, since one that waits for an agent's turn must not hold up a question.
  */
-import { messageOf } from "../../contract/error.ts";
+import { messageOf } from "../../contract/errors.ts";
 
 /** Newest first; a client that names another one is offered the newest. */
 const protocolVersions = ["2025-06-18", "2025-03-26", "2024-11-05"];

@@ -4,7 +4,7 @@
  */
 import { questionId } from "../../contract/question.ts";
 import type { PermissionItem, PromptItem, ToolItem, TranscriptItem } from "../../contract/transcript.ts";
-import type { EventJson } from "../../contract/wire.ts";
+import type { EventJson } from "../../contract/stream.ts";
 import { shorten } from "../../model/text.ts";
 import { callDetails } from "../../model/tool-call.ts";
 import { TranscriptBuilder } from "../../model/transcript/builder.ts";
@@ -88,7 +88,8 @@ export class Transcript {
   /** Lines for what is not an item: it changes the turn, the plan or the queue. */
   #moment(event: EventJson, hasItems: boolean): string {
     const { dim, yellow, bold } = this.#paint;
-    const text = (name: string): string => (typeof event[name] === "string" ? short(event[name]) : "");
+    const fields: Record<string, unknown> = event;
+    const text = (name: string): string => (typeof fields[name] === "string" ? short(fields[name]) : "");
     switch (event.type) {
       case "turn.cancelling":
         return this.#line(dim(`[cancelling] by ${text("by")}`));
@@ -252,15 +253,13 @@ function answerLine({ requestId, options, answer }: PermissionItem): string {
  */
 export function startOfTurns(events: readonly EventJson[], turns: number): number | null {
   const starts = events.filter(
-    ({ type, ...event }) => type === "prompt.sent" || (type === "turn.started" && event["promptId"] === null),
+    (event) => event.type === "prompt.sent" || (event.type === "turn.started" && event.promptId === null),
   );
   const first = starts.at(-turns);
   if (turns === 0) return Infinity;
   if (first === undefined || starts.length < turns) return null;
-  const written = new Set(events.filter(({ type }) => type === "prompt.admitted").map((event) => event["promptId"]));
-  const isWhole = starts
-    .slice(-turns)
-    .every(({ type, ...event }) => type !== "prompt.sent" || written.has(event["promptId"]));
+  const written = new Set(events.flatMap((event) => (event.type === "prompt.admitted" ? [event.promptId] : [])));
+  const isWhole = starts.slice(-turns).every((event) => event.type !== "prompt.sent" || written.has(event.promptId));
   return isWhole ? first.seq : null;
 }
 

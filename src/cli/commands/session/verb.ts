@@ -1,8 +1,8 @@
 /** Runs a verb on sessions: several at the same time, reported in order; exits 1 if any of them failed. */
 import type { ClientInput } from "../../../contract/operations.ts";
-import { HoldfastError, type ErrorReason } from "../../../contract/error.ts";
+import { HoldfastError, type ErrorReason } from "../../../contract/errors.ts";
 import { Slots } from "../../../base/async.ts";
-import type { VerbAnswer } from "../../../contract/wire.ts";
+import type { VerbAnswer } from "../../../contract/session.ts";
 import type { Input } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { printError } from "../../errors.ts";

@@ -1,1 +1,0 @@
-export { eventPageChars, isLastPage } from "./stream.ts";

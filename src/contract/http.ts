@@ -1,3 +1,0 @@
-/** Removed once every importer names the new files. */
-export { operations as routes } from "./operations.ts";
-export { streamProtocol } from "./stream.ts";

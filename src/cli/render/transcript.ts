@@ -88,21 +88,12 @@ export class Transcript {
   /** Lines for what is not an item: it changes the turn, the plan or the queue. */
   #moment(event: EventJson, hasItems: boolean): string {
     const { dim, yellow, bold } = this.#paint;
-    const fields: Record<string, unknown> = event;
-    const text = (name: string): string => (typeof fields[name] === "string" ? short(fields[name]) : "");
-    switch (event.type) {
-      case "turn.cancelling":
-        return this.#line(dim(`[cancelling] by ${text("by")}`));
-      case "plan.updated":
-        return this.#line(dim(`[plan] ${planOf(event["entries"])}`));
-      case "prompt.requeued":
-        return this.#line(yellow(`[queued again] ${text("reason")}`));
-      case "prompt.sent":
-        // Queued before the first event that was read.
-        return hasItems ? "" : this.#line(bold("> (an earlier prompt)"));
-      default:
-        return "";
-    }
+    if (event.type === "turn.cancelling") return this.#line(dim(`[cancelling] by ${short(event.by)}`));
+    if (event.type === "plan.updated") return this.#line(dim(`[plan] ${planOf(event.entries)}`));
+    if (event.type === "prompt.requeued") return this.#line(yellow(`[queued again] ${short(event.reason)}`));
+    // Queued before the first event that was read.
+    if (event.type === "prompt.sent" && !hasItems) return this.#line(bold("> (an earlier prompt)"));
+    return "";
   }
 
   #item(item: TranscriptItem, echoed?: ReadonlySet<string>): string {

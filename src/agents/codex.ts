@@ -1,6 +1,6 @@
 /**
- * Codex, seen with 0.166.0. Hooks go in by `-c`, which adds to the person's own and writes nothing to CODEX_HOME.
- * Codex asks once whether to trust them: that answer is the person's, so it is shown as `needs_input` and never given
+ * Codex, seen with 0.166.0. Hooks go in by `-c`, which adds to the user's own and writes nothing to CODEX_HOME.
+ * Codex asks once whether to trust them: that answer is the user's, so it is shown as `needs_input` and never given
  * by us. The commands are the same in every launch, so one answer is enough.
  */
 import type { AgentDefinition } from "../ports/agents.ts";

@@ -15,7 +15,7 @@ const events = ["SessionStart", "BeforeAgent", "BeforeTool", "Notification", "Af
 
 const general = { sessionRetention: { enabled: false } };
 
-/** Defaults, not overrides: what the person or the administrator set still wins. */
+/** Defaults, not overrides: what the user or the administrator set still wins. */
 const systemDefaults = {
   general,
   hooks: Object.fromEntries(
@@ -115,7 +115,7 @@ export function gemini({ env, platform, isRoot }: Machine): AgentDefinition {
           where: "screen",
           pattern: /Usage limit reached for/,
           activity: "needs_input",
-          reason: "Gemini has reached a usage limit and asks how to go on",
+          reason: "Gemini has reached a usage limit and asks how to continue",
         },
         { where: "title", pattern: /^\u270b/, activity: "needs_input", reason: permission },
         {

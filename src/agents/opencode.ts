@@ -1,4 +1,4 @@
-/** OpenCode, seen with 1.18.33. A plugin of ours, named by environment beside the person's own, tells what it does. */
+/** OpenCode, seen with 1.18.33. A plugin of ours, named by environment beside the user's own, tells what it does. */
 import type { AgentDefinition } from "../ports/agents.ts";
 import { hooksVariable, hookLinesName } from "./hook-script.ts";
 

@@ -134,7 +134,7 @@ function linesOf(file: string, since: number): Line[] {
     .filter((line) => writtenBy(String(line["timestamp"])) >= since);
 }
 
-/** To the millisecond, so that the same prompt a moment before does not count; a time in whole seconds was cut off. */
+/** To the millisecond, so that the same prompt a moment before does not count; a time in complete seconds was cut off. */
 function writtenBy(timestamp: string): number {
   return Date.parse(timestamp) + (timestamp.includes(".") ? 0 : slackMs);
 }

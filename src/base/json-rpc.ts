@@ -1,12 +1,12 @@
-/** JSON-RPC 2.0 over lines, both ways: answers what is asked, and asks. It knows nothing of what the methods mean. */
+/** JSON-RPC 2.0 over lines, in both directions. It knows nothing about methods. */
 import { LineSplitter } from "./lines.ts";
 
 export type Params = Record<string, unknown>;
 
 export interface PeerParts {
   write(line: string): void;
-  /** What a request is answered with; `undefined` where there is no such method. */
-  answer(method: string, params: Params): Promise<object> | undefined;
+  /** The result of a request; `undefined` if there is no such method, null if the request gets no response. */
+  answer(method: string, params: Params, id: Id): Promise<object | null> | undefined;
   notified(method: string, params: Params): void;
 }
 
@@ -30,7 +30,7 @@ const methodNotFound = -32601;
 /** Twice the largest prompt that Holdfast sends. */
 const maxLineBytes = 64 * 1024 * 1024;
 
-type Id = string | number | null;
+export type Id = string | number | null;
 
 export class JsonRpcPeer {
   readonly #parts: PeerParts;
@@ -76,7 +76,7 @@ export class JsonRpcPeer {
     else void this.#answer(message["id"] as Id, message["method"], paramsOf(message));
   }
 
-  /** The first answer counts; one to a question that was never asked, or is settled, is nothing. */
+  /** The first response counts; a response to an unknown or settled request is ignored. */
   #settle(message: Params): void {
     const id = message["id"] as number;
     const open = this.#open.get(id);
@@ -88,9 +88,10 @@ export class JsonRpcPeer {
 
   async #answer(id: Id, method: string, params: Params): Promise<void> {
     try {
-      const answer = this.#parts.answer(method, params);
-      if (answer === undefined) throw new RpcError(methodNotFound, `Method not found: ${method}`);
-      this.#send({ id, result: await answer });
+      const result = this.#parts.answer(method, params, id);
+      if (result === undefined) throw new RpcError(methodNotFound, `Method not found: ${method}`);
+      const value = await result;
+      if (value !== null) this.#send({ id, result: value });
     } catch (error) {
       this.#refuse(id, error instanceof RpcError ? error : new RpcError(internalError, String(error)));
     }

@@ -212,7 +212,7 @@ class Mapping {
       ...(toolCallId === null ? {} : { toolCallId }),
     });
     if (this.#turn?.cancelling === true) {
-      // Asked while the person's cancel was on its way: the protocol wants it answered so.
+      // Asked while the user's cancel was on its way: the protocol wants it answered so.
       this.#events.push({ type: "permission.answered", requestId, optionId: null, outcome: "cancelled", by: "cancel" });
       return this.#reply(id, resultLine(id, { outcome: { outcome: "cancelled" } }));
     }
@@ -281,7 +281,7 @@ class Mapping {
     this.#events.push({ type: "commands.changed", commands: list(update["availableCommands"]) });
   }
 
-  /** An agent may go on under another id (after `/clear`): the old one stays in the log. */
+  /** An agent may continue under another id (after `/clear`): the old one stays in the log. */
   #follow(sessionId: unknown): void {
     if (!isText(sessionId) || this.#agentSessionId === null || sessionId === this.#agentSessionId) return;
     this.#agentSessionId = sessionId;

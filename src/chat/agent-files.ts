@@ -23,7 +23,7 @@ import { asLaunchId } from "../contract/ids.ts";
 import type { ExitStatus } from "../model/session.ts";
 import { keptErrors, recordFile, type WorkerRecord } from "../contract/worker-record.ts";
 
-/** What is on its way out; nothing looks at such a name again. */
+/** What is on its way out; nothing checks such a name again. */
 const gonePrefix = ".gone-";
 /** How much of an agent's last stderr is kept for `acp logs`. */
 const keptErrorBytes = 256 * 1024;
@@ -60,7 +60,7 @@ export class AgentFiles {
     return this.#workers;
   }
 
-  // These not by join(): ids are names, and at a start 500 of each are a sixth of the whole adoption.
+  // These not by join(): ids are names, and at a start 500 of each are a sixth of the complete adoption.
   sessionDirectory(session: SessionId): string {
     return `${this.#workers}/${session}`;
   }
@@ -138,7 +138,7 @@ export class AgentFiles {
     }
   }
 
-  /** Everything of a session that is deleted for good. */
+  /** Everything of a session that is deleted permanently. */
   removeAll(session: SessionId): void {
     rmSync(this.sessionDirectory(session), { recursive: true, force: true });
   }
@@ -176,7 +176,7 @@ export interface Pids {
   agent: number | null;
 }
 
-/** A file of numbers is whole when it ends with a newline. */
+/** A file of numbers is complete when it ends with a newline. */
 export function readPids(directory: string): Pids {
   const whole = (name: string): string => /^(.*)\n$/.exec(readText(join(directory, name)))?.[1] ?? "";
   // The keeper writes this one last: once it is there, the others are.

@@ -51,7 +51,7 @@ test("[ACP-41] where somebody else wrote to the agent's input nothing is written
   const before = readFileSync(input, "utf8");
   await world.record(id, { type: "prompt.admitted", promptId: asPromptId("p"), text: "say: no", by: "person" });
   const result = await world.runtime.send(world.state(id), { promptId: asPromptId("p"), text: "say: no" });
-  expect(result).toMatchObject({ sent: "not-now", why: expect.stringContaining("not as it was left") });
+  expect(result).toMatchObject({ sent: "not-now", why: expect.stringContaining("changed by another process") });
   expect(readFileSync(input, "utf8")).toBe(before);
   expect((await world.look(id)).seen).toMatchObject({ value: { deaf: true } });
 });

@@ -1,6 +1,6 @@
 /**
  * Appends outbox rows to an agent's `in`. The row is on disk first, with its place; what the file's size says of it
- * (none, part, whole) is completed exactly once, whoever died where.
+ * (none, part, complete) is completed exactly once, whoever died where.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import type { OutboxRow } from "../ports/store.ts";
 
 export type Appended =
   | { appended: true; size: number }
-  /** `in` is not as the rows say: somebody else writes to it, or it was damaged. Nothing was written. */
+  /** `in` is not as the rows say: another process writes to it, or it was damaged. Nothing was written. */
   | { appended: false; why: string };
 
 export type Bell = "rung" | "no-feeder" | "not-there";
@@ -46,7 +46,7 @@ export function ring(directory: string, word: "r" | "q" = "r"): Bell {
     file = openSync(join(directory, "bell"), constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Before the keeper made it nobody has to be woken: the feeder begins by reading everything.
+    // Before the keeper made it no one has to be woken: the feeder begins by reading everything.
     return code === "ENOENT" ? "not-there" : "no-feeder";
   }
   try {
@@ -54,7 +54,7 @@ export function ring(directory: string, word: "r" | "q" = "r"): Bell {
     writeSync(file, `${word}\n`);
     return "rung";
   } catch (error) {
-    // Full of rings that nobody took yet: one more would say nothing new.
+    // Full of rings that no one took yet: one more would say nothing new.
     return (error as NodeJS.ErrnoException).code === "EAGAIN" ? "rung" : "no-feeder";
   } finally {
     closeSync(file);

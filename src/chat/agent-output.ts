@@ -113,7 +113,7 @@ export class AgentOutput {
     return running;
   }
 
-  /** The last read, once nothing can write any more: a line without an end is one that was cut off. */
+  /** The last read, once nothing can write anymore: a line without an end is one that was cut off. */
   async finish(proc: AgentProcess): Promise<void> {
     proc.notBefore = 0;
     await this.catchUp(proc);
@@ -164,7 +164,7 @@ export class AgentOutput {
     if (this.#workers.size > 0) this.#schedule(hot || found ? this.#pause : idleMs);
   }
 
-  /** A pid that is somebody else's by now is found out by the next full look. */
+  /** A pid that is another process's by now is found out by the next full look. */
   #lookForEnd(proc: AgentProcess): void {
     const { agent } = proc.record;
     if (agent === null || proc.endReported || exists(agent.pid)) return;

@@ -10,7 +10,7 @@ import type { SessionState } from "../model/session.ts";
 import type { LaunchPlace } from "../ports/store.ts";
 import type { AcpContext } from "./context.ts";
 
-/** Without it an agent that left of its own accord would count as crashed; but others wait to be looked at meanwhile. */
+/** Without it an agent that left of its own accord would count as crashed; but others wait to be checked meanwhile. */
 const writtenMs = 4_000;
 const pollMs = 3;
 
@@ -39,16 +39,16 @@ export interface AgentProcess {
   pumping: Promise<void> | null;
   /** Appends that are going on, one after the other. */
   appending: Promise<unknown>;
-  /** Whether a turn is open or an answer is waited for: then `out` is looked at often. */
+  /** Whether a turn is open or an answer is waited for: then `out` is checked often. */
   turnOpen: boolean;
   waiting: number;
   /** Looked at often until then, because something was just written or sent. */
   hotUntil: number;
   /** After a failed commit nothing is read before this. */
   notBefore: number;
-  /** `in` is known to be whole up to here. */
+  /** `in` is known to be complete up to here. */
   appendedTo: number;
-  /** The bell found nobody: the agent can no longer be told anything. */
+  /** The bell found no one: the agent can no longer receive input. */
   feederGone: boolean;
   /** Since when each look found its `out` removed; null while it is there or nothing is known. */
   missingSince: number | null;
@@ -127,7 +127,7 @@ export function firstsOf(records: readonly WorkerRecord[]): { firsts?: Identity[
   };
 }
 
-/** The cheapest question there is. The pid may be somebody else's by now: only a no can be relied on. */
+/** The cheapest question there is. The pid may be another process's by now: only a no can be relied on. */
 export function exists(pid: number): boolean {
   try {
     return process.kill(pid, 0);

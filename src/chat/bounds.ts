@@ -65,7 +65,7 @@ const mib = 1024 * kib;
 export interface Limits {
   /** Room ahead of the end; 256 KiB saw four of four real agents through a full disk. */
   reserveBytes: number;
-  /** An agent with more unread bytes than this is stopped, and goes on below a quarter of it. */
+  /** An agent with more unread bytes than this is stopped, and continues below a quarter of it. */
   unreadBytes: number;
   /** Read bytes are given back in pieces of at least this: each takes a process, or a moment in which the agent stands still. */
   punchBytes: number;
@@ -88,14 +88,14 @@ const errorsEveryMs = 10_000;
 const blockBytes = 4096;
 /** Starting a process takes milliseconds in which nothing else is done: so seldom, however fast an agent writes. */
 const punchEveryMs = 1_000;
-/** An agent that was in the middle of a line, or did not stop at once, is let go on so long before the next attempt. */
+/** An agent that was in the middle of a line, or did not stop at once, is let continue so long before the next attempt. */
 const cutRetryMs = 100;
 
 export interface BoundsParts {
   limits: Limits;
   log: Logger;
   fallocate: string;
-  /** Reads the rest of a stopped agent's file and cuts it; false when its last line is not whole. */
+  /** Reads the rest of a stopped agent's file and cuts it; false when its last line is not complete. */
   truncate: (proc: AgentProcess) => Promise<boolean>;
 }
 
@@ -112,7 +112,7 @@ export class Bounds {
     this.#log = parts.log;
   }
 
-  /** Called with each look at a file. Does nothing for the idle. */
+  /** Called with each check a file. Does nothing for the idle. */
   look(proc: AgentProcess, size: number, active: boolean): void {
     const { bounds } = proc;
     if (bounds.busy || isBeingCut(proc)) return;
@@ -180,7 +180,7 @@ export class Bounds {
     } else bounds.cannotPunch = true;
   }
 
-  /** A crash in here leaves the file that says so, and the next daemon lets the agent go on. */
+  /** A crash in here leaves the file that says so, and the next daemon lets the agent continue. */
   async #cut(proc: AgentProcess): Promise<void> {
     const { bounds } = proc;
     writeFileSync(join(proc.directory, pausedFile), "", { mode: 0o600 });
@@ -197,7 +197,7 @@ export class Bounds {
     proc.bounds.paused = true;
     await stopTree(proc);
     this.#log.warn("an agent is stopped until there is room", { session: proc.session, why });
-    // Last: there may be no room for it. A daemon that does not find it lets the agent go on, and then comes here again.
+    // Last: there may be no room for it. A daemon that does not find it lets the agent continue, and then comes here again.
     writeFileSync(join(proc.directory, pausedFile), "", { mode: 0o600 });
   }
 

@@ -18,7 +18,7 @@ export type RpcResponse =
   /** The agent ended before it answered. */
   | { is: "gone" }
   | { is: "late" }
-  /** The person wants the session down: nobody waits for this answer any more. */
+  /** The user wants the session down: no one waits for this answer anymore. */
   | { is: "unwanted" };
 export type Failure = Extract<RpcResponse, { is: "error" }>;
 
@@ -43,7 +43,7 @@ export async function ask(context: AcpContext, proc: AgentProcess, request: Requ
   return awaitResponse(context, proc, request);
 }
 
-/** The row alone, where the line is to be read by a feeder that is still to be started. */
+/** The row alone, where the line must be read by a feeder that is still to be started. */
 export async function writeRequest(context: AcpContext, proc: AgentProcess, request: Request): Promise<void> {
   const { key, method, params, step = {} } = request;
   if (context.store.outboxRow(proc.launch, key) === null) {
@@ -75,27 +75,28 @@ async function appendNow(context: AcpContext, proc: AgentProcess): Promise<boole
     const { code = "" } = error as NodeJS.ErrnoException;
     if (!mayPass.has(code)) return markUnreachable(context, proc, messageOf(error));
     // The row is on disk: what is missing of its line is appended as soon as there is room, by us or the next daemon.
-    log.warn("a line for the agent is still to be written", { session, error });
+    log.warn("a line for the agent is not written yet", { session, error });
     setTimeout(() => void flush(context, proc), appendRetryMs).unref();
     return true;
   }
   context.output.expect(proc);
-  if (ring(directory) === "no-feeder" && proc.record.agent !== null) markUnreachable(context, proc, "nobody feeds it");
+  if (ring(directory) === "no-feeder" && proc.record.agent !== null)
+    markUnreachable(context, proc, "its feeder is gone");
   return true;
 }
 
 /**
- * Asked before something is promised: a prompt or an answer whose row is written counts as given. Somebody else's bytes in
+ * Asked before something is promised: a prompt or an answer whose row is written counts as given. Another process's bytes in
  * `in`, a file that was cut, or a feeder that died since the last look mean that nothing more can be said.
  */
 export function canReceive(context: AcpContext, proc: AgentProcess): boolean {
-  if (!isFed(proc)) return markUnreachable(context, proc, "nobody feeds it");
+  if (!isFed(proc)) return markUnreachable(context, proc, "its feeder is gone");
   const { store } = context;
   const size = fileSize(join(proc.directory, "in")) ?? 0;
   const end = store.launchPlace(proc.launch)?.inEnd ?? 0;
   const fault =
     size > end
-      ? "somebody else wrote to its input"
+      ? "another process wrote to its input"
       : size < end && store.outboxAfter(proc.launch, size).some(({ text }) => text === null)
         ? "its input was cut"
         : null;
@@ -104,7 +105,7 @@ export function canReceive(context: AcpContext, proc: AgentProcess): boolean {
 
 /** Nothing more can be said to this agent: it has to be ended and its session resumed. */
 function markUnreachable(context: AcpContext, proc: AgentProcess, why: string): false {
-  if (!proc.feederGone) context.log.error("the agent can no longer be told anything", { session: proc.session, why });
+  if (!proc.feederGone) context.log.error("cannot send input to the agent", { session: proc.session, why });
   proc.feederGone = true;
   context.hint(proc.session);
   return false;

@@ -42,7 +42,7 @@ export interface Deadlines {
   openMs: number;
   /** For mode, model and options. */
   configureMs: number;
-  /** How long a replay may go on after the load was answered. */
+  /** How long a replay may continue after the load was answered. */
   replayMs: number;
   /** Between two attempts at a load. */
   retryMs: number;

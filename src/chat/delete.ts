@@ -85,7 +85,7 @@ function canDo(context: AcpContext, proc: AgentProcess, what: "close" | "list"):
   return found !== false;
 }
 
-/** As the person would: in the agent's environment, but not in the worktree, which may be gone. */
+/** As the user would: in the agent's environment, but not in the worktree, which may be gone. */
 export async function deleteByCommand(
   context: AcpContext,
   session: SessionState,
@@ -94,7 +94,7 @@ export async function deleteByCommand(
   const chat = context.agents.of(session)?.chat ?? null;
   const { agentSessionId: id } = session;
   if (chat?.deleteCommand === undefined || id === null) return "none";
-  // Its conversation is in the session's own folder, which goes with the session; the person's own has none of it.
+  // Its conversation is in the session's own folder, which goes with the session; the user's own has none of it.
   if ((session.contain?.mode ?? "off") !== "off") return "none";
   const whole = { ...context.env, ...chat.env, ...env };
   const [command = "", ...args] = chat.deleteCommand.map((word) => word.replaceAll("{id}", () => id));

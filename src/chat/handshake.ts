@@ -1,6 +1,6 @@
 /**
  * From a started agent to an open conversation: initialize, then session/new, or session/resume or session/load with the
- * stored id; then what somebody picked is applied again. Every step can be taken up by another daemon in its middle.
+ * stored id; then what somebody picked is applied again. Every step can be resumed by another daemon in its middle.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type {
@@ -207,7 +207,7 @@ async function applySettings(
   ];
   for (const pick of picks) {
     const request = settingRequest(id, pick, pickKey(pick, "holdfast", "open"));
-    // A refusal is shown as a notice; it keeps nobody from working.
+    // A refusal is shown as a notice; it keeps no one from working.
     await ask(context, proc, { ...request, deadlineMs: context.deadlines.configureMs });
   }
 }
@@ -239,8 +239,8 @@ function failed(method: string, answer: RpcResponse): Opened {
       : answer.is === "late"
         ? `did not answer ${method} in time`
         : answer.is === "unwanted"
-          ? `was no longer wanted before it answered ${method}`
-          : `ended before it answered ${method}`;
+          ? `was stopped before it answered ${method}`
+          : `exited before it answered ${method}`;
   return { opened: false, reason: `The agent ${what}.`, conversationGone: false };
 }
 

@@ -1,6 +1,6 @@
 /**
  * What agents write becomes events, and the events are committed with the place up to which they were read. A turn that
- * an agent began by itself has no answer that could end it: it is over when nothing more comes for a while.
+ * an agent began on its own has no answer that could end it: it is over when nothing more comes for a while.
  */
 import { mapOutput } from "./acp-events.ts";
 import type { JudgedQuestion, RuleAnswer } from "../model/acp.ts";
@@ -19,7 +19,7 @@ export interface IngestOptions {
 }
 
 const defaultQuietMs = 60_000;
-/** Events that a decision may follow from; words alone wake nobody. */
+/** Events that a decision may follow from; words alone wake no one. */
 const decisive: ReadonlySet<FactEvent["type"]> = new Set<FactEvent["type"]>([
   ...(["turn.started", "turn.ended", "permission.asked", "permission.answered", "chat.opened"] as const),
   ...(["auth.required", "output.damaged", "conversation.pinned"] as const),
@@ -59,7 +59,7 @@ export function createIngest(
       if (rules !== undefined && items.some(isQuestion)) await rules.refresh();
       const { state, place } = await store.chat(session, launch, (now, before) => {
         [replies, answered, events] = [false, [], []];
-        // Somebody else read on: what was read here is theirs.
+        // Another process read on: what was read here is theirs.
         if (before === null || before.outRead !== from) return null;
         const replayEnds = agents.of(now)?.chat?.replayEnds ?? "answer";
         const judge = (question: JudgedQuestion): RuleAnswer | null => rules?.judge(now, question) ?? null;

@@ -82,7 +82,7 @@ export class KeeperWorld implements AsyncDisposable {
     return readFileSync(this.path(name), "utf8");
   }
 
-  /** As the daemon does: whole, by rename. */
+  /** As the daemon does: complete, by rename. */
   writeRecord(over: Record<string, unknown> = {}): void {
     const record = { version: 1, session: "ma-1", launch: this.launch, restarting: false, ...over };
     writeFileSync(`${this.record}.new`, JSON.stringify(record));
@@ -137,7 +137,7 @@ export class KeeperWorld implements AsyncDisposable {
     });
   }
 
-  /** Nothing of this launch runs any more. */
+  /** Nothing of this launch runs anymore. */
   async gone(deadlineMs?: number): Promise<void> {
     await until(
       "the whole tree to be gone",
@@ -161,7 +161,7 @@ export class KeeperWorld implements AsyncDisposable {
     }
   }
 
-  /** Makes the watcher look so many times, now. For a watcher that never looks by itself, so that nothing depends on when. */
+  /** Makes the watcher look so many times, now. For a watcher that never looks on its own, so that nothing depends on when. */
   async look(times = 1): Promise<void> {
     const { watcher } = await this.pids();
     for (; times > 0; times -= 1) await lookNow(watcher);
@@ -197,14 +197,14 @@ export class KeeperWorld implements AsyncDisposable {
   }
 }
 
-/** "keeper feeder watcher\n", once it is whole. */
+/** "keeper feeder watcher\n", once it is complete. */
 export async function readThree(file: string): Promise<Three> {
   const text = await until("pids", () => /^.*\n$/.exec(readFileSync(file, "utf8"))?.[0]);
   const [keeper, feeder, watcher] = text.trim().split(" ").map(Number);
   return { keeper: keeper!, feeder: feeder!, watcher: watcher! };
 }
 
-/** Ends the watcher's pause; over when it pauses again, or has gone for good. */
+/** Ends the watcher's pause; over when it pauses again, or has gone permanently. */
 export async function lookNow(watcher: number): Promise<void> {
   const nap = await until("the watcher to sleep", () => napOf(watcher));
   process.kill(Number(nap), "SIGKILL");

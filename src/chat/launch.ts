@@ -1,6 +1,6 @@
 /**
  * Starts an agent between its two files: directory and record first, then a keeper that has no pipe to anybody, then the
- * conversation. Asked again for the same launch, by this daemon or the next, it takes up what is there.
+ * conversation. Asked again for the same launch, by this daemon or the next, it resumes what is there.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, realpathSync, writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ import { stop } from "./stop.ts";
 import { readExit, readPids } from "./agent-files.ts";
 import { findProgram } from "../base/find-program.ts";
 
-/** Within this the keeper has written down who the agent is; it takes some milliseconds. */
+/** Within this the keeper has recorded who the agent is; it takes some milliseconds. */
 const startedMs = 15_000;
 const pollMs = 3;
 const failedLines = 20;
@@ -183,7 +183,7 @@ async function identifyProcesses(context: AcpContext, proc: AgentProcess, keeper
   for (;;) {
     const pids = readPids(proc.directory);
     const agent = ours(proc, pids.agent);
-    // A contained one is whole once the first process of its namespace is there.
+    // A contained one is complete once the first process of its namespace is there.
     const contained = agent === null ? {} : containedNow(proc, agent.pid);
     if (agent !== null && (contained.contained?.first !== null || performance.now() >= until)) {
       const news = { agent, keeper: ours(proc, pids.keeper), feeder: ours(proc, pids.feeder), ...contained };
@@ -219,7 +219,7 @@ function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** A pid alone may be somebody else's by now: it is believed with our marker in its environment. */
+/** A pid alone may be another process's by now: it is believed with our marker in its environment. */
 function ours(proc: AgentProcess, pid: number | null): RecordedProcess | null {
   const identity: Identity | null = pid === null ? null : identify(pid);
   if (identity === null || !carriesMarker(identity.pid, proc.launch)) return null;
@@ -240,7 +240,7 @@ async function giveUp(
   reason: string,
   conversationGone: boolean,
 ): Promise<LaunchResult> {
-  // When the agent has ended by itself, its keeper is about to write how: that must not be cut short.
+  // When the agent has ended on its own, its keeper is about to write how: that must not be cut short.
   await awaitExit(proc);
   const died = isGone(proc);
   const { exit, lastLines } = await stop(context, request.session, { force: false, deadlineMs: giveUpMs });
@@ -263,7 +263,7 @@ function notStarted(proc: AgentProcess): string {
 
 function withLastWords(reason: string, lines: string[]): string {
   const last = lines.slice(-failedLines).findLast((line) => /\w/.test(line));
-  return last === undefined ? reason : `${reason} Its last words: ${last.trim()}`;
+  return last === undefined ? reason : `${reason} Last output: ${last.trim()}`;
 }
 
 function refusal(reason: string): LaunchResult {

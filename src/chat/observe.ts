@@ -130,7 +130,7 @@ async function lookForAgent(context: AcpContext, proc: AgentProcess): Promise<"f
   return tree.length > 0 ? "starting" : "none";
 }
 
-/** Its keeper writes down at once who it is, and how the agent ended. */
+/** Its keeper records at once who it is, and how the agent ended. */
 function isBare({ directory }: AgentProcess): boolean {
   const { keeper, agent } = readPids(directory);
   return keeper === null && agent === null && readExit(directory) === null;
@@ -182,7 +182,7 @@ function processesOf(proc: AgentProcess, agent: Identity): RuntimeSeen["processe
 }
 
 /**
- * A stopped feeder is continued; one that is gone cannot be replaced under a living agent. While nothing is to be said
+ * A stopped feeder is continued; one that is gone cannot be replaced under a living agent. While nothing must be said
  * the cheapest question is enough: should another process have its pid by then, the bell tells.
  */
 function feederHears(proc: AgentProcess, session: SessionState): boolean {
@@ -196,7 +196,7 @@ function feederHears(proc: AgentProcess, session: SessionState): boolean {
   return true;
 }
 
-/** The watcher and we stop an agent for want of room; a watcher that died cannot let it go on. */
+/** The watcher and we stop an agent for want of room; a watcher that died cannot let it continue. */
 function wakeUnlessHeld(context: AcpContext, proc: AgentProcess, agent: Identity): void {
   if (proc.bounds.paused) return;
   context.bounds.adopt(proc);

@@ -13,7 +13,7 @@ async function pidOf(world: AcpWorld, id: SessionId, what: string): Promise<numb
   return found.identity.pid;
 }
 
-/** As a daemon's: a quarter of it is for the answer to a cancel, half of it for all that ends by itself. */
+/** As a daemon's: a quarter of it is for the answer to a cancel, half of it for all that ends on its own. */
 const stopping = { force: false, deadlineMs: 9_000 };
 
 test("[ACP-11] a killed keeper harms nothing: the agent goes on and is adopted by its own identity", async () => {
@@ -51,7 +51,7 @@ test("[ACP-12] an agent without a feeder is deaf; a stopped feeder is continued"
   expect(await world.ended(id)).toBe("end_turn");
   process.kill(feeder, "SIGKILL");
   await until("the feeder's death", () => !isRunning(feeder));
-  // Nothing has looked since: a prompt that is taken now would wait for an answer for ever.
+  // Nothing has looked since: a prompt that is taken now would wait for an answer forever.
   const late = { promptId: "late" as never, text: "say: never" };
   expect(await world.runtime.send(world.state(id), late)).toMatchObject({ sent: "not-now" });
   await until("deafness", async () => {
@@ -104,7 +104,7 @@ test("[ACP-15, PROC-3] stop ends tools with a session of their own, keeper and f
   await world.ended(id);
   const child = Number(/child (\d+)/.exec(world.text(id))?.[1]);
   expect(isRunning(child)).toBe(true);
-  // 0 where the end of its stdin reached it first, 143 where the signal did: both are its end, and it is written down.
+  // 0 where the end of its stdin reached it first, 143 where the signal did: both are its end, and it is recorded.
   const stopped = await world.runtime.stop(world.state(id), stopping);
   expect(stopped.remaining).toEqual([]);
   expect([0, 143]).toContain(stopped.exit?.code);

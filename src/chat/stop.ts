@@ -1,6 +1,6 @@
 /**
  * Ends a chat agent: cancel its turn, await the answer, close its stdin and ask the tree to go, then force, then verify.
- * Never by force first: an agent writes its transcript some 100 ms late. The last read comes after the whole tree is
+ * Never by force first: an agent writes its transcript some 100 ms late. The last read comes after the complete tree is
  * proven gone, because what an agent started may still write; then the launch's directory goes.
  */
 import { existsSync } from "node:fs";
@@ -53,7 +53,7 @@ export async function stop(
     const waitMs = options.force ? forcedCancelMs : Math.min(cancelMs, options.deadlineMs / 4);
     if (isFed(proc)) await cancelTurn(context, proc, { by: "stop", waitMs });
     markStopping(proc.directory);
-    // Closes the agent's stdin; an agent that heeds that ends by itself.
+    // Closes the agent's stdin; an agent that heeds that ends on its own.
     ring(proc.directory, "q");
   }
   const launches = new Set([...files.launches(session.id), ...(proc === null ? [] : [proc.launch])]);
@@ -82,7 +82,7 @@ export async function stop(
 }
 
 /**
- * Watcher and feeder. With a keeper they go at its word, and it is waited for because it writes down the exit status; the
+ * Watcher and feeder. With a keeper they go at its word, and it is waited for because it records the exit status; the
  * watcher of a keeper that was killed would look again only at its next tick.
  */
 function helpersOf(proc: AgentProcess | null): number[] {

@@ -1,4 +1,4 @@
-/** What is said to a living agent on a person's behalf: prompts, answers, cancels, options. Each is a row before it is sent. */
+/** What is said to a living agent on a user's behalf: prompts, answers, cancels, options. Each is a row before it is sent. */
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { crypto } from "../base/digest.ts";
 import type { Answered, CancelResult, ConfigureResult, ChatStore, PromptCapabilities } from "../ports/chat.ts";
@@ -22,8 +22,8 @@ import { settingRequest } from "./handshake.ts";
 import { isFed, type AgentProcess } from "./agent-process.ts";
 import { pathToFileURL } from "node:url";
 
-const damagedInput = "the agent's input is not as it was left; nothing was written";
-const notFed = "nobody feeds the agent any more; it is replaced";
+const damagedInput = "the agent's input was changed by another process; nothing was written";
+const notFed = "the agent's feeder is gone; restarting the agent";
 
 export async function sendPrompt(context: AcpContext, proc: AgentProcess, prompt: PromptToSend): Promise<SendResult> {
   const { store } = context;
@@ -76,7 +76,7 @@ function promptStep(
   const params = { sessionId: state.agentSessionId, prompt };
   return {
     events: [
-      // What the agent began by itself has no answer of its own that could end it.
+      // What the agent began on its own has no answer of its own that could end it.
       ...(state.turn.turn === "open" ? [{ type: "turn.ended" as const, stopReason: "quiet", promptId: null }] : []),
       { type: "prompt.sent", promptId, seenBy: "in" },
       { type: "turn.started", promptId },

@@ -201,7 +201,7 @@ test.runIf(canMount)(
     await lookNow(watcher);
     expect(statSync(inside("out")).blocks * 512).toBeGreaterThanOrEqual(262_144);
     spawnSync("dd", ["if=/dev/zero", `of=${inside("filler")}`, "bs=4k"], { stdio: "ignore" });
-    // From the reserve: whole, although nothing else can be written.
+    // From the reserve: complete, although nothing else can be written.
     ask("one");
     await until("the first answer", () => answers() === 1);
     expect(readFileSync(inside("out"), "utf8")).toMatch(/^x{100000} one\n$/);

@@ -108,12 +108,12 @@ test("[CONF-14] what is no repository is refused", async () => {
   expect(await refusal(projects.at(join(root, "gone"), []))).toEqual([
     "invalid",
     "ROOT/gone is not a git repository: there is no such directory.",
-    "Give the path of a repository, or run `git init` there.",
+    "Pass the path of a repository, or run `git init` there.",
   ]);
   expect(await refusal(projects.at(join(root, "plain"), []))).toEqual([
     "invalid",
     "ROOT/plain is not a git repository: it has no .git.",
-    "Give the path of a repository, or run `git init` there.",
+    "Pass the path of a repository, or run `git init` there.",
   ]);
   expect(await refusal(projects.at(join(root, "app/src"), []))).toEqual([
     "invalid",
@@ -129,8 +129,8 @@ test("[CONF-14] a path in the file that is no repository is told with its line",
     "invalid",
     `2 problems in ROOT/app/holdfast.yaml:
   holdfast.yaml:2:13: ROOT/app/gone is not a git repository: there is no such directory
-  holdfast.yaml:5:14: "tracker" needs "repo" (the remote origin does not tell it)`,
-    "Correct the file and try again; nothing was changed.",
+  holdfast.yaml:5:14: "tracker" needs "repo" (it cannot be detected from the origin remote)`,
+    "Fix the file and try again; nothing was changed.",
   ]);
 });
 
@@ -139,12 +139,12 @@ test("[CONF-14] an id or a prefix that another project has is a conflict", async
   put("app/holdfast.yaml", "projects:\n  app: {prefix: ap}\n");
   expect(await refusal(projects.at(join(root, "app"), [row("app", "other", "x")]))).toEqual([
     "conflict",
-    "Project app is registered already, for ROOT/other.",
+    "Project app is already registered, for ROOT/other.",
     "Give it another id in ROOT/app/holdfast.yaml, or run `holdfast project rm app`.",
   ]);
   expect(await refusal(projects.at(join(root, "app"), [row("other", "other", "ap")]))).toEqual([
     "conflict",
-    "Prefix ap of project app is that of project other already.",
+    "Prefix ap of project app is already used by project other.",
     "Set another prefix in ROOT/app/holdfast.yaml.",
   ]);
 });
@@ -154,7 +154,7 @@ test("[CONF-14] holdfast.yml is not passed over in silence", async () => {
   put("app/holdfast.yml", "");
   expect(await refusal(projects.at(join(root, "app"), []))).toEqual([
     "invalid",
-    "ROOT/app/holdfast.yml is not read.",
+    "ROOT/app/holdfast.yml is ignored.",
     "Rename it to holdfast.yaml.",
   ]);
 });
@@ -192,8 +192,8 @@ test("[CONF-15] a file that is gone, or no longer has the project, is told and n
   unlinkSync(join(root, "app/holdfast.yaml"));
   expect(await refusal(projects.settings(app))).toEqual([
     "invalid",
-    "ROOT/app/holdfast.yaml, which describes project app, is gone.",
-    "Put it back, or run `holdfast project rm app` and `holdfast project add ROOT/app`.",
+    "ROOT/app/holdfast.yaml, which describes project app, no longer exists.",
+    "Restore it, or run `holdfast project rm app` and `holdfast project add ROOT/app`.",
   ]);
 });
 
@@ -202,7 +202,7 @@ test("[CONF-15] a default branch that files do not tell has to be set", async ()
   put("app/.git/HEAD", "1111111111111111111111111111111111111111\n");
   expect(await refusal(projects.settings(row("app", "app", "app")))).toEqual([
     "invalid",
-    "The default branch of ROOT/app cannot be determined from its files.",
+    "Cannot detect the default branch of ROOT/app.",
     "Set projects.app.defaultBranch in ROOT/app/holdfast.yaml.",
   ]);
 });

@@ -1,4 +1,4 @@
-/** Finds the configuration and the projects of a directory, and keeps what is registered in step with the file. */
+/** Finds the configuration and the projects of a directory, and keeps registered ids and prefixes stable. */
 import { homedir } from "node:os";
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -26,15 +26,15 @@ export function findConfig(start: string): string | null {
 }
 
 export interface DiscoverOptions {
-  /** The person's own config.yaml; it need not exist. */
+  /** The user's own config.yaml; it may not exist. */
   userFile: string;
   cache: ConfigCache;
   home?: string;
-  /** Let this file describe projects that another file describes now. */
+  /** Let this file take over projects that another file describes. */
   move?: boolean;
 }
 
-/** What is registered: id, prefix and path. Ids and prefixes given before are kept. */
+/** A registered project. */
 export type Registered = Pick<ProjectRow, "id" | "path" | "prefix" | "configFile">;
 
 /** The projects of `<path>/holdfast.yaml`, or the repository itself with defaults. Throws a HoldfastError. */
@@ -64,7 +64,7 @@ export async function projectsAt(
   });
 }
 
-/** The file to read for a path, or null where there is none. The path may be the file itself. */
+/** The configuration file of a path, or null. The path may be the file itself. */
 export function configAt(path: string): string | null {
   const real = realOrGiven(path);
   if (basename(real) === configName && isFile(real)) return real;
@@ -72,7 +72,7 @@ export function configAt(path: string): string | null {
   if (existsSync(file)) return file;
   const other = join(real, "holdfast.yml");
   if (!existsSync(other)) return null;
-  throw new HoldfastError("invalid", `${other} is not read.`, { hint: `Rename it to ${configName}.` });
+  throw new HoldfastError("invalid", `${other} is ignored.`, { hint: `Rename it to ${configName}.` });
 }
 
 export function requireRepository(path: string): Repository {
@@ -84,7 +84,7 @@ export function requireRepository(path: string): Repository {
     });
   }
   throw new HoldfastError("invalid", `${resolve(path)} is not a git repository: ${at.why}.`, {
-    hint: "Give the path of a repository, or run `git init` there.",
+    hint: "Pass the path of a repository, or run `git init` there.",
   });
 }
 
@@ -96,7 +96,7 @@ function locate(loaded: Good, id: string, home: string, user: UserConfig): Locat
   const path = resolvePath(project?.path ?? ".", loaded.file, home);
   const at = repositoryAt(path);
   const place = project?.path === undefined ? ["projects", id] : ["projects", id, "path"];
-  // Else a cloned repository could say how sessions of another one run.
+  // Otherwise a cloned repository could configure the sessions of another one.
   if (!isWithin(dirname(loaded.file), path)) {
     return {
       problem: loaded.problem(
@@ -114,7 +114,7 @@ function locate(loaded: Good, id: string, home: string, user: UserConfig): Locat
   if (at.is === "not") return { problem: loaded.problem(place, `${path} is not a git repository: ${at.why}`, null) };
   if (needsRepo(project?.tracker, remoteTrackerOf(at.repository, user.trackers))) {
     const where = ["projects", id, "tracker"];
-    return { problem: loaded.problem(where, '"tracker" needs "repo"', "the remote origin does not tell it") };
+    return { problem: loaded.problem(where, '"tracker" needs "repo"', "it cannot be detected from the origin remote") };
   }
   return { id, repository: at.repository };
 }
@@ -155,7 +155,7 @@ function refuseTakeover(before: Registered, file: string | null): void {
   const { id, path, configFile } = before;
   if (configFile === file) return;
   if (configFile === null ? dirname(file ?? "") === path : file === null && !existsSync(configFile)) return;
-  // A version that allowed it let a file describe what is outside its directory.
+  // Earlier versions allowed a file to describe repositories outside its directory.
   if (configFile !== null && !isWithin(dirname(configFile), path)) return;
   throw new HoldfastError(
     "conflict",
@@ -175,24 +175,28 @@ function named(naming: Naming): ResolvedProject {
     naming.id ?? before?.id ?? unused(safeName(nameOf(repository)), (id) => taken.some((row) => row.id === id), "-");
   const elsewhere = taken.find((row) => row.id === own && row.path !== path);
   if (elsewhere !== undefined) {
-    throw new HoldfastError("conflict", `Project ${own} is registered already, for ${elsewhere.path}.`, {
+    throw new HoldfastError("conflict", `Project ${own} is already registered, for ${elsewhere.path}.`, {
       hint: `Give it another id in ${file ?? configName}, or run \`holdfast project rm ${own}\`.`,
     });
   }
   const others = taken.filter((row) => row.id !== own);
-  const wanted = config.projects?.[own]?.prefix;
-  const owner = others.find((row) => row.prefix === wanted);
-  if (wanted !== undefined && owner !== undefined) {
-    throw new HoldfastError("conflict", `Prefix ${wanted} of project ${own} is that of project ${owner.id} already.`, {
-      hint: `Set another prefix in ${file ?? configName}.`,
-    });
+  const configured = config.projects?.[own]?.prefix;
+  const owner = others.find((row) => row.prefix === configured);
+  if (configured !== undefined && owner !== undefined) {
+    throw new HoldfastError(
+      "conflict",
+      `Prefix ${configured} of project ${own} is already used by project ${owner.id}.`,
+      {
+        hint: `Set another prefix in ${file ?? configName}.`,
+      },
+    );
   }
-  // A derived prefix may not take one that a later project of the same file asks for by name.
+  // A derived prefix must not take one that a later project of the file sets.
   const asked = new Set(Object.values(config.projects ?? {}).map((project) => project.prefix));
   const isTaken = (prefix: string): boolean => asked.has(prefix) || others.some((row) => row.prefix === prefix);
-  const prefix = wanted ?? before?.prefix ?? unused(prefixFor(own), isTaken);
+  const prefix = configured ?? before?.prefix ?? unused(prefixFor(own), isTaken);
   const remote = remoteTrackerOf(repository, user.trackers);
-  // Only for its names: what counts of the file is judged when the settings are read.
+  // Only the names matter here; trust is checked when the settings are read.
   return resolveProject({ id: asProjectId(own), path, prefix, file, config, trust: noFile.trust, user, remote });
 }
 

@@ -1,4 +1,4 @@
-/** What a schema's issue means, in words a person can act on. */
+/** Explains a schema issue: what is wrong, and how to fix it. */
 import type * as z from "zod/mini";
 import { nearest } from "../base/nearest.ts";
 import * as notifiers from "../integrations/notifiers/registry.ts";
@@ -15,22 +15,22 @@ export interface Explained {
 
 type Issue = z.core.$ZodIssue;
 
-export interface Asked {
+export interface IssueContext {
   schema: z.core.$ZodType;
   data: unknown;
   /** A scalar as it was typed. */
   source: (path: Path) => string | null;
 }
 
-/** More unknown keys in one map than this tell nothing new. */
+/** Unknown keys reported per map. */
 const maxKeys = 50;
 
-export function explain(issue: Issue, asked: Asked): Explained[] {
+export function explain(issue: Issue, context: IssueContext): Explained[] {
   const { path } = issue;
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.slice(0, maxKeys).map((key) => unknownKey(key, path, asked));
+    return issue.keys.slice(0, maxKeys).map((key) => unknownKey(key, path, context));
   }
-  const value = valueAt(asked.data, path);
+  const value = valueAt(context.data, path);
   const name = label(path);
   const at = (message: string, hint: string | null = null): Explained[] => [{ path, at: "value", message, hint }];
   if (issue.code === "invalid_key") return [{ path, at: "key", ...badKey(path) }];
@@ -43,7 +43,7 @@ export function explain(issue: Issue, asked: Asked): Explained[] {
   }
   if (issue.code === "invalid_type") {
     const expected = typeWords[issue.expected] ?? issue.expected;
-    return at(`${name} must be ${expected}, not ${shown(value, path)}`, typeHint(issue.expected, value, path, asked));
+    return at(`${name} must be ${expected}, not ${shown(value, path)}`, typeHint(issue.expected, value, path, context));
   }
   if (issue.code === "invalid_value") {
     const valid = issue.values.map(String);
@@ -59,10 +59,10 @@ export function explain(issue: Issue, asked: Asked): Explained[] {
     if (issue.origin === "number") return at(`${name} must be at most ${issue.maximum}, not ${shown(value, path)}`);
     return at(`${name} is longer than ${issue.maximum} characters`);
   }
-  // A short form beside a map of keys: what the value looks like says which of them was meant.
+  // A short form or a map of keys: the type of the value shows which was meant.
   if (issue.code === "invalid_union") {
     const meant = typeof value === "object" ? issue.errors.at(-1) : issue.errors[0];
-    return (meant ?? []).flatMap((one) => explain({ ...one, path: [...path, ...one.path] }, asked));
+    return (meant ?? []).flatMap((one) => explain({ ...one, path: [...path, ...one.path] }, context));
   }
   if (issue.code === "invalid_format") return at(`${name} ${formatWords(issue.format, path)}`);
   if (issue.code === "custom") {
@@ -78,15 +78,15 @@ export function label(path: Path): string {
   return typeof last === "number" ? `entry ${last + 1} of ${label(path.slice(0, -1))}` : quote(String(last));
 }
 
-function unknownKey(key: string, path: Path, asked: Asked): Explained {
-  const valid = keysOf(schemaAt(asked.schema, path));
+function unknownKey(key: string, path: Path, context: IssueContext): Explained {
+  const valid = keysOf(schemaAt(context.schema, path));
   const close = nearest(key, valid);
-  const elsewhere = placesOf(asked.schema, key);
+  const elsewhere = placesOf(context.schema, key);
   const hint =
     key === "<<"
-      ? "merge keys are not read; write the keys out"
+      ? "merge keys are not supported; write the keys out"
       : key === "projects"
-        ? "projects stand in a repository's holdfast.yaml"
+        ? "define projects in the repository's holdfast.yaml"
         : key === "trackers"
           ? "hosts and their variables belong in your own config.yaml"
           : key === "permissions"
@@ -120,15 +120,15 @@ function badKey(path: Path): { message: string; hint: string } {
 
 const typeWords: Record<string, string> = {
   string: "text",
-  number: "a whole number",
-  int: "a whole number",
+  number: "an integer",
+  int: "an integer",
   boolean: "true or false",
   array: "a list",
   object: "a map of keys",
   record: "a map of keys",
 };
 
-/** Variables and addresses may be secrets, and so may every setting of a notifier unless it says otherwise. */
+/** Variables and addresses may be secrets, and so may every setting of a notifier that is not marked as quotable. */
 function isSecret([top, ...rest]: Path): boolean {
   if (top !== "notify") return rest.some((segment) => secretKeys.has(segment));
   const [name, ...field] = rest;
@@ -145,10 +145,10 @@ function shown(value: unknown, path: Path): string {
   return isSecret(path) ? "a number" : `the number ${value}`;
 }
 
-function typeHint(expected: string, value: unknown, path: Path, asked: Asked): string | null {
+function typeHint(expected: string, value: unknown, path: Path, context: IssueContext): string | null {
   const scalar = typeof value === "number" || typeof value === "boolean";
   if (expected === "string" && scalar) {
-    return isSecret(path) ? "put it in quotes" : `put it in quotes: ${quote(asked.source(path) ?? String(value))}`;
+    return isSecret(path) ? "put it in quotes" : `put it in quotes: ${quote(context.source(path) ?? String(value))}`;
   }
   if (expected === "array" && typeof value === "string")
     return isSecret(path) ? "write it as a list" : `write it as a list: [${quote(value)}]`;
@@ -182,7 +182,7 @@ export function valueAt(data: unknown, path: Path): unknown {
 }
 
 function inner(schema: z.core.$ZodType): z.core.$ZodTypes["_zod"]["def"] {
-  // eslint-disable-next-line no-underscore-dangle -- the library's only way to look at a schema
+  // eslint-disable-next-line no-underscore-dangle -- the library's only way to inspect a schema
   const { def } = (schema as z.core.$ZodTypes)._zod;
   if (def.type === "union") {
     const map = def.options.map((one) => inner(one)).find((one) => one.type === "object");
@@ -214,7 +214,7 @@ function keysOf(schema: z.core.$ZodType): string[] {
   return def.type === "object" ? Object.keys(def.shape) : [];
 }
 
-/** Where in the file a key would be right: `defaults`, `projects.<id>`. Two levels, because deeper names are too common. */
+/** Where a key would be valid: `defaults`, `projects.<id>`. Two levels, because deeper names are too common. */
 function placesOf(root: z.core.$ZodType, key: string): string[] {
   const found: string[] = [];
   const top = inner(root);

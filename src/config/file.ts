@@ -1,4 +1,4 @@
-/** The text of a configuration file. */
+/** A configuration file: its text, a stamp to detect changes, and the problems found in it. */
 import { isUtf8 } from "node:buffer";
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
@@ -27,8 +27,8 @@ export function stampOf(stat: {
 }
 
 /**
- * A file that changed this shortly before it was read may change once more without its times changing (a timestamp is
- * as coarse as 2 s on some file systems), so such a reading is not trusted the next time.
+ * A file that changed this shortly before it was read may change again without a new timestamp (2 s on some file
+ * systems), so such a reading is not reused.
  */
 const settleMs = 2000;
 
@@ -36,13 +36,13 @@ export function isSettled(stamp: FileStamp, readAt: number): boolean {
   return readAt - stamp.mtimeMs > settleMs;
 }
 
-/** A hundred times what a person writes; a larger file is something else and would cost seconds to parse. */
+/** A hundred times a usual file; a larger one would take seconds to parse. */
 export const maxConfigBytes = 1024 * 1024;
 
 export type FileText =
   | { is: "text"; text: string; stamp: FileStamp }
   | { is: "absent" }
-  /** `stamp` is null where the file could not even be opened. */
+  /** `stamp` is null if the file could not be opened. */
   | { is: "refused"; problem: Problem; stamp: FileStamp | null };
 
 export async function readConfigFile(file: string): Promise<FileText> {
@@ -53,7 +53,7 @@ export async function readConfigFile(file: string): Promise<FileText> {
   });
   let handle: FileHandle;
   try {
-    // Non-blocking, because opening a FIFO of that name would wait for ever.
+    // Non-blocking, because opening a FIFO of that name would block forever.
     handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "";
@@ -105,13 +105,13 @@ export function formatProblem(problem: Problem, name: string = basename(problem.
   return `${name}:${problem.line}:${problem.column}: ${problem.message}${hint}`;
 }
 
-/** The error that a command answers with: every problem, one a line, below the file's path. */
+/** The error of a command: all problems, one per line, below the file's path. */
 export function problemsError(problems: readonly Problem[]): HoldfastError {
   const file = problems[0]?.file ?? "";
   const lines = problems.map((problem) => `  ${formatProblem(problem)}`);
   const many = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
   return new HoldfastError("invalid", `${many} in ${file}:\n${lines.join("\n")}`, {
-    hint: "Correct the file and try again; nothing was changed.",
+    hint: "Fix the file and try again; nothing was changed.",
   });
 }
 

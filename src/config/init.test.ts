@@ -21,18 +21,18 @@ test("[CONF-16] a fresh file has the keys that matter and the line for editors",
   const schemaFile = join(directory, "node_modules/holdfast/schema/holdfast.schema.json");
   expect(makeConfig({ directory, agentsFound: ["codex", "claude"], schemaFile })).toBe(
     `# yaml-language-server: $schema=./node_modules/holdfast/schema/holdfast.schema.json
-# How agents work on this repository. Every key may be left out.
+# How agents work on this repository. Every key is optional.
 
 defaults:
   agent: codex                       # agent of new sessions: claude, codex, gemini, opencode or your own
   kind: terminal                     # terminal: the agent's own screen; chat: structured, in the dashboard
-  # idleStopMinutes: 60              # stop what was idle for so long; the next prompt brings it back
+  # idleStopMinutes: 60              # stop sessions idle for this long; the next prompt restarts them
 
 projects:
   my-app:
     path: .                          # relative to this file
     # prefix: ma                     # sessions are called ma-1, ma-2, ...
-    defaultBranch: "on"              # what new branches start from
+    defaultBranch: "on"              # base of new branches
     # symlinks: [node_modules]       # linked from here into each worktree
     # copy: [.env]                   # copied from here into each worktree
     # postCreate: ["uv sync"]        # run in each new worktree
@@ -49,7 +49,7 @@ test("[CONF-200] nothing in the file is about this machine: not where Holdfast i
   const make = (schemaFile: string, agentsFound: string[]) =>
     makeConfig({ directory: join(root, "app"), agentsFound, schemaFile });
   const text = make(join(root, "a b/s.json"), []);
-  expect(text.split("\n")[0]).toBe("# How agents work on this repository. Every key may be left out.");
+  expect(text.split("\n")[0]).toBe("# How agents work on this repository. Every key is optional.");
   expect(text).toBe(make("/elsewhere/s.json", ["claude", "codex"]));
   expect(text).toContain("agent: claude                      # agent of new sessions: claude, codex, gemini");
 });

@@ -1,4 +1,4 @@
-/** Writes a first holdfast.yaml: the few keys that matter, with their meaning beside them. */
+/** Writes a first holdfast.yaml: the few keys that matter, each with a comment. */
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { createDurable } from "../base/durable-file.ts";
@@ -14,11 +14,11 @@ export interface FreshConfig {
   agentsFound: readonly string[];
   /** Ids of other registered projects: a second `my-app` is called `my-app-2`. */
   takenIds?: readonly string[];
-  /** Of the project, where it is registered already. */
+  /** The project's prefix, if it is registered. */
   prefix?: string | undefined;
   /** Prefixes of other registered projects. */
   takenPrefixes?: readonly string[];
-  /** The shipped JSON Schema; found beside the running program unless given. Null leaves the line out. */
+  /** The shipped JSON Schema; found next to the running program by default. Null omits the line. */
   schemaFile?: string | null;
 }
 
@@ -33,22 +33,22 @@ export function makeConfig(fresh: FreshConfig): string {
   const branch = at.is === "repository" ? defaultBranchOf(at.repository) : null;
   const lines = [
     ...schema,
-    "# How agents work on this repository. Every key may be left out.",
+    "# How agents work on this repository. Every key is optional.",
     "",
     "defaults:",
-    // The file is committed: nothing in it may be about this machine.
+    // The file is committed: it must not mention this machine.
     noted(`  agent: ${scalar(agent)}`, `agent of new sessions: ${idsWithModel.join(", ")} or your own`),
     noted("  kind: terminal", "terminal: the agent's own screen; chat: structured, in the dashboard"),
-    noted("  # idleStopMinutes: 60", "stop what was idle for so long; the next prompt brings it back"),
+    noted("  # idleStopMinutes: 60", "stop sessions idle for this long; the next prompt restarts them"),
     "",
     "projects:",
     `  ${id}:`,
     noted("    path: .", "relative to this file"),
-    // Not set, because a prefix that is set may clash with another project's; one that is not gets a number.
+    // Commented out: a prefix that is set may collide with another project's; a derived one gets a number.
     noted(`    # prefix: ${prefix}`, `sessions are called ${prefix}-1, ${prefix}-2, ...`),
     branch === null
-      ? noted("    # defaultBranch: main", "what new branches start from")
-      : noted(`    defaultBranch: ${scalar(branch)}`, "what new branches start from"),
+      ? noted("    # defaultBranch: main", "base of new branches")
+      : noted(`    defaultBranch: ${scalar(branch)}`, "base of new branches"),
     noted(`    # symlinks: [${suggested(directory, linkable, "node_modules")}]`, "linked from here into each worktree"),
     noted(`    # copy: [${suggested(directory, copyable, ".env")}]`, "copied from here into each worktree"),
     noted(`    # postCreate: [${JSON.stringify(setUp(directory))}]`, "run in each new worktree"),
@@ -58,7 +58,7 @@ export function makeConfig(fresh: FreshConfig): string {
 
 export type WrittenConfig = { is: "written"; file: string } | { is: "exists"; file: string };
 
-/** Never overwrites: a file that is there, or appears meanwhile, stays as it is. */
+/** Never overwrites an existing file. */
 export function writeConfig(fresh: FreshConfig): WrittenConfig {
   const file = join(resolve(fresh.directory), configName);
   const text = makeConfig(fresh);
@@ -66,7 +66,7 @@ export function writeConfig(fresh: FreshConfig): WrittenConfig {
   return { is: "written", file };
 }
 
-/** The schema that came with the running program (`dist/` and `schema/` are neighbours), or null. */
+/** The schema that came with the running program (`dist/` and `schema/` are siblings), or null. */
 export function shippedSchema(): string | null {
   const program = process.argv[1];
   if (program === undefined) return null;
@@ -78,7 +78,7 @@ export function shippedSchema(): string | null {
   }
 }
 
-/** Only where the schema is installed below the project: any other path would be this machine's. */
+/** Only if the schema is installed below the project: any other path is specific to this machine. */
 function schemaLine(directory: string, schemaFile: string | null): string[] {
   if (schemaFile === null || !isBelow(directory, schemaFile)) return [];
   return [`# yaml-language-server: $schema=./${relative(directory, schemaFile).split("\\").join("/")}`];
@@ -95,7 +95,7 @@ function noted(line: string, note: string): string {
   return `${line.padEnd(noteColumn)} # ${note}`;
 }
 
-/** Plain where YAML reads it as text, quoted otherwise: `on` and `1.0` are branch names too. */
+/** Plain if YAML reads it as text, quoted otherwise: `on` and `1.0` are branch names too. */
 function scalar(text: string): string {
   const plain = /^[A-Za-z][\w./-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text);
   return plain ? text : JSON.stringify(text);

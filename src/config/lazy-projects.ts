@@ -1,6 +1,6 @@
 /**
- * Projects, with the schema and the YAML reader loaded when a file is first read: a starting daemon needs neither, and
- * they take a quarter of its start. What the files said of agents is kept by the files' stamps.
+ * Loads the schema and the YAML reader when a file is first read: they would take a quarter of the daemon's start. The
+ * agents of the files are cached by the files' stamps.
  */
 import { statSync } from "node:fs";
 import { lazy } from "../base/lazy.ts";
@@ -10,17 +10,17 @@ import type { ConfiguredProjects, OpenProjectsOptions } from "./projects.ts";
 import { isSettled, stampOf, type FileStamp } from "./file.ts";
 
 export interface LazyProjectsOptions extends OpenProjectsOptions {
-  /** Where the agents of the files are kept between two starts. */
+  /** Stores the cache between starts. */
   kept: { get(): string | null; put(text: string): Promise<void> };
 }
 
-/** Definitions change with the program that made them, so `build` is part of what must be the same. */
-interface Kept {
+/** Definitions change with the program, so `build` is part of the key. */
+interface CachedAgents {
   build: string;
   /** Which project reads which file. */
   files: Record<string, string | null>;
   stamps: Record<string, string>;
-  /** With another answer about a file its agents count, or no longer do. */
+  /** Trusting a file, or not, changes which agents count. */
   trust: string;
   agents: ConfiguredAgents;
 }
@@ -44,17 +44,17 @@ export function openLazyProjects(options: LazyProjectsOptions, build: string): C
       const isKept = kept?.build === build && isSame([kept.files, kept.stamps, kept.trust], [files, keys, trust]);
       if (isKept) return kept.agents;
       const agents = await (await open()).agents(rows);
-      // One that may still change within its own timestamp is read again the next time.
+      // A file that may still change within its timestamp is read again next time.
       const settled = [...stamps.values()].every((stamp) => isSettled(stamp, now));
-      const text = JSON.stringify({ build, files, stamps: keys, trust, agents } satisfies Kept);
-      // Only a saving of the next start: a full disk must not keep this one from coming up.
+      const text = JSON.stringify({ build, files, stamps: keys, trust, agents } satisfies CachedAgents);
+      // Only speeds up the next start: a full disk must not fail this one.
       if (settled) await options.kept.put(text).catch(() => undefined);
       return agents;
     },
   };
 }
 
-/** Of the files that are there, in the order in which they are read. */
+/** Of the existing files, in reading order. */
 function stampsOf(userConfig: string, rows: readonly ProjectRow[]): Map<string, FileStamp> {
   const files = new Set([userConfig, ...rows.flatMap((row) => row.configFile ?? [])]);
   return new Map(
@@ -69,6 +69,6 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-function read(text: string | null): Kept | null {
-  return text === null ? null : (JSON.parse(text) as Kept);
+function read(text: string | null): CachedAgents | null {
+  return text === null ? null : (JSON.parse(text) as CachedAgents);
 }

@@ -44,12 +44,16 @@ const wrong: [name: string, text: string, said: string[], kind?: ConfigKind][] =
       '3:65: entry 2 of "write" may not contain "..": "~/../y" (write an absolute path, one that begins with ~/, or npm, pnpm, yarn, pip, uv, cargo, go, gradle, maven)',
     ],
   ],
-  ["a merge key", "defaults:\n  <<: {}\n", ['2:3: unknown key "<<" (merge keys are not read; write the keys out)']],
+  [
+    "a merge key",
+    "defaults:\n  <<: {}\n",
+    ['2:3: unknown key "<<" (merge keys are not supported; write the keys out)'],
+  ],
   ["a key that objects cannot hold", "__proto__: {}\n", ['1:1: unknown key "__proto__" (remove it)']],
   [
     "projects in the person's own file",
     "projects: {}\n",
-    ['1:1: unknown key "projects" (projects stand in a repository\'s holdfast.yaml)'],
+    ['1:1: unknown key "projects" (define projects in the repository\'s holdfast.yaml)'],
     "user",
   ],
   ["text for a map", "projects: app\n", ['1:11: "projects" must be a map of keys, not the text "app"']],
@@ -78,12 +82,12 @@ const wrong: [name: string, text: string, said: string[], kind?: ConfigKind][] =
   [
     "text for a number",
     'defaults:\n  stuckMinutes: "30"\n',
-    ['2:17: "stuckMinutes" must be a whole number, not the text "30" (remove the quotes)'],
+    ['2:17: "stuckMinutes" must be an integer, not the text "30" (remove the quotes)'],
   ],
   [
     "half a number",
     "defaults: {idleStopMinutes: 1.5}\n",
-    ['1:29: "idleStopMinutes" must be a whole number, not the number 1.5'],
+    ['1:29: "idleStopMinutes" must be an integer, not the number 1.5'],
   ],
   ["a number too small", "defaults: {maxSessions: 0}\n", ['1:25: "maxSessions" must be at least 1, not the number 0']],
   [
@@ -181,7 +185,7 @@ const wrong: [name: string, text: string, said: string[], kind?: ConfigKind][] =
   [
     "one prefix twice",
     "projects:\n  app: {prefix: ap}\n  other: {prefix: ap}\n",
-    ['3:19: prefix "ap" is that of project "app" already (choose another)'],
+    ['3:19: prefix "ap" is already used by project "app" (choose another)'],
   ],
   [
     "a branch",
@@ -235,11 +239,11 @@ const wrong: [name: string, text: string, said: string[], kind?: ConfigKind][] =
   [
     "a duplicate key",
     "defaults:\n  agent: a\n  kind: chat\n  agent: b\n",
-    ['4:3: duplicate key "agent" (it is set in line 2 already)'],
+    ['4:3: duplicate key "agent" (it is already set in line 2)'],
   ],
   ["a key that is a list", "? [a]\n: 1\n", ["1:3: a key must be plain text (remove the brackets or quotes around it)"]],
   ["a tab", "defaults:\n\tagent: a\n", ["2:1: tabs may not be used to indent (use spaces)"]],
-  ["a quote left open", "defaults:\n  agent: 'a\n  kind: chat\n", ["2:10: this quote is never closed"]],
+  ["a quote left open", "defaults:\n  agent: 'a\n  kind: chat\n", ["2:10: this quote is not closed"]],
   [
     "a bracket left open",
     "projects:\n  app:\n    copy: [a, b\n    kind: chat\n",
@@ -322,7 +326,7 @@ describe("parseConfig", () => {
   test("the error for a person holds every line and says that nothing happened", async () => {
     const loaded = await parseConfig(file, "a: 1\nb: 2\n");
     const error = problemsError(loaded.ok ? [] : loaded.problems);
-    expect(error).toMatchObject({ code: "invalid", hint: "Correct the file and try again; nothing was changed." });
+    expect(error).toMatchObject({ code: "invalid", hint: "Fix the file and try again; nothing was changed." });
     expect(error.message.split("\n")[0]).toBe("2 problems in /repo/holdfast.yaml:");
     expect(error.message.split("\n")).toHaveLength(3);
   });

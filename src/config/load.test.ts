@@ -77,7 +77,7 @@ describe("loadConfig", () => {
 
   test("an absent holdfast.yaml is a problem, an absent config.yaml is not", async () => {
     const path = join(directory, "none.yaml");
-    expect(await said(path)).toEqual(["f:1:1: there is no such file (`holdfast init` writes one)"]);
+    expect(await said(path)).toEqual(["f:1:1: the file does not exist (create one: holdfast init)"]);
     expect(await loadUserConfig(path)).toMatchObject({ ok: true, config: {} });
   });
 });

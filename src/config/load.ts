@@ -1,4 +1,4 @@
-/** Reads a configuration file. Everything that is wrong with it is reported at once, each with its line. */
+/** Reads a configuration file, parsed again only if it changed. All problems are reported together, each with its line. */
 import * as z from "zod/mini";
 import { configSchema, userConfigSchema, type HoldfastConfig, type UserConfig } from "./schema.ts";
 import { explain, schemaAt, valueAt } from "./explain.ts";
@@ -43,14 +43,14 @@ async function keyOf(file: string): Promise<string | null> {
 }
 
 export type Loaded<Config> =
-  /** `problem` makes one at a key's place, for what only shows later (a path that is no repository). */
+  /** `problem` creates one at a key's position, for problems found later (a path that is not a repository). */
   | { ok: true; file: string; config: Config; problem(path: Path, message: string, hint: string | null): Problem }
   | { ok: false; file: string; problems: Problem[] };
 
-/** `project`: a repository's holdfast.yaml. `user`: the person's own config.yaml, which need not exist. */
+/** `project`: a repository's holdfast.yaml. `user`: the user's own config.yaml, which may not exist. */
 export type ConfigKind = "project" | "user";
 
-/** More than these a person does not read in one go. */
+/** More than anyone reads at once. */
 const maxProblems = 50;
 
 export async function loadConfig(file: string): Promise<Loaded<HoldfastConfig>> {
@@ -61,12 +61,12 @@ export async function loadUserConfig(file: string): Promise<Loaded<UserConfig>> 
   return interpret(file, await readConfigFile(file), "user");
 }
 
-/** Both shapes come out as the wider one: the person's own simply has no projects. */
+/** Both kinds have the wider type: the user's file has no projects. */
 export async function interpret(file: string, read: FileText, kind: ConfigKind): Promise<Loaded<HoldfastConfig>> {
   if (read.is === "refused") return { ok: false, file, problems: [read.problem] };
   if (read.is === "text") return parseConfig(file, read.text, kind);
   if (kind === "user") return parseConfig(file, "", kind);
-  const problem = { file, line: 1, column: 1, message: "there is no such file", hint: "`holdfast init` writes one" };
+  const problem = { file, line: 1, column: 1, message: "the file does not exist", hint: "create one: holdfast init" };
   return { ok: false, file, problems: [problem] };
 }
 
@@ -100,21 +100,21 @@ type Schema = typeof configSchema | typeof userConfigSchema;
 function check(schema: Schema, yaml: YamlText) {
   const data = fillEmpty(schema, yaml.data);
   const result = z.safeParse(schema, data);
-  const asked = { schema, data, source: yaml.source };
-  // Below the first slip of syntax the structure is a guess, so only names above it are worth a word.
+  const context = { schema, data, source: yaml.source };
+  // Below the first syntax error the structure is a guess, so only names above it are reported.
   const end = yaml.sound ? Infinity : Math.min(...yaml.problems.map((problem) => problem.line));
   const problems = (result.success ? [] : result.error.issues)
     .flatMap((issue) => [issue, ...behindBadKey(schema, data, issue)])
     .filter((issue) => yaml.sound || issue.code === "unrecognized_keys")
     .slice(0, maxProblems * 4)
-    .flatMap((issue) => explain(issue, asked))
+    .flatMap((issue) => explain(issue, context))
     .map(({ path, at, message, hint }) => ({ ...yaml.position(path, at), message, hint }))
     .filter((problem) => problem.line < end && !yaml.problems.some((other) => samePosition(other, problem)));
   const config: HoldfastConfig = result.success ? result.data : {};
   return { config, problems: [...problems, ...(yaml.sound ? samePrefix(data, yaml) : [])] };
 }
 
-/** A map's value is not looked at when its key is wrong; both are reported at once. */
+/** The schema skips the value of an invalid key; both are reported together. */
 function behindBadKey(schema: Schema, data: unknown, issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== "invalid_key") return [];
   const result = z.safeParse(schemaAt(schema, issue.path), valueAt(data, issue.path));
@@ -130,7 +130,7 @@ function samePosition(a: { line: number; column: number }, b: { line: number; co
 /** `env:` with all its lines commented out is an empty map, not a mistake. */
 function fillEmpty(schema: Schema, data: unknown): unknown {
   const root = { data: data ?? {} };
-  // A filled map can show another empty one in it, so look again; each round goes one level down.
+  // A filled map can contain another empty one; each round goes one level down.
   for (let round = 0; round < maxLevels; round++) {
     const result = z.safeParse(schema, root.data);
     const empty = (result.success ? [] : result.error.issues).filter((issue) => issue.code === "invalid_type");
@@ -158,7 +158,7 @@ function putWhereNull(data: unknown, path: Path, value: unknown): boolean {
   return true;
 }
 
-/** Session ids start with the prefix: two projects with one prefix would take each other's numbers. */
+/** Session ids start with the prefix: two projects with the same one would collide. */
 function samePrefix(data: unknown, yaml: YamlText) {
   const projects = valueAt(data, ["projects"]);
   const owners = new Map<string, string>();
@@ -172,14 +172,14 @@ function samePrefix(data: unknown, yaml: YamlText) {
     return [
       {
         ...place,
-        message: `prefix ${quote(prefix)} is that of project ${quote(owner)} already`,
+        message: `prefix ${quote(prefix)} is already used by project ${quote(owner)}`,
         hint: "choose another",
       },
     ];
   });
 }
 
-/** Throws a HoldfastError that names the lines that are wrong. */
+/** Throws a HoldfastError with the lines that are wrong. */
 export async function userConfig(cache: ConfigCache, file: string): Promise<UserConfig> {
   const loaded = await cache.load(file, "user");
   if (!loaded.ok) throw problemsError(loaded.problems);

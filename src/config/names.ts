@@ -1,4 +1,4 @@
-/** Ids and prefixes made from names that people gave. */
+/** Ids and prefixes derived from names. */
 import { prefixPattern } from "../contract/ids.ts";
 
 /** Any text as a project's or agent's id: `My App!` → `my-app`. */
@@ -14,7 +14,7 @@ export function safeName(text: string): string {
   return name === "" ? "project" : name;
 }
 
-/** Leaves room for a number behind it within the 63 characters of an id. */
+/** Leaves room for a number within the 63 characters of an id. */
 const maxIdLength = 58;
 const maxPrefixLength = 12;
 
@@ -30,7 +30,7 @@ export function prefixFor(id: string): string {
   return prefixPattern.test(prefix) ? prefix : `p${prefix}`;
 }
 
-/** The name itself, or with the first number behind it that nobody has: `ma`, `ma2`, `ma3`. */
+/** The name, or with the first free number: `ma`, `ma2`, `ma3`. */
 export function unused(name: string, isTaken: (name: string) => boolean, separator = ""): string {
   if (!isTaken(name)) return name;
   for (let number = 2; ; number++) {

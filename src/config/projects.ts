@@ -1,4 +1,4 @@
-/** The daemon's view of projects: the registered row, with what the files say now. */
+/** Projects as the daemon sees them: the registered row with the current settings of the files. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { AgentConfiguration } from "../ports/agents.ts";
@@ -16,12 +16,12 @@ import { judge, noFile, questionOf, type Judged } from "./trust.ts";
 import { quoteShellWord } from "../model/text.ts";
 
 export interface OpenProjectsOptions {
-  /** The person's own config.yaml. */
+  /** The user's own config.yaml. */
   userConfig: string;
-  /** What the user answered about repositories' files. */
+  /** The user's answers about repositories' files. */
   trust: TrustAnswers;
-  /** Called with what the files say of agents for a project, before its settings are used. */
-  onAgents?: (project: string, said: AgentConfiguration[]) => void | Promise<void>;
+  /** Called with the agents of a project before its settings are used. */
+  onAgents?: (project: string, agents: AgentConfiguration[]) => void | Promise<void>;
   now?: () => number;
 }
 
@@ -29,7 +29,7 @@ export type Settings = Omit<ResolvedProject, "defaultBranch"> & { defaultBranch:
 
 export interface ConfiguredProjects extends Projects {
   settings(row: ProjectRow): Promise<Settings>;
-  /** What the user's file and those of the projects say of agents. */
+  /** The agents of the user's file and of the projects' files. */
   agents(rows: readonly ProjectRow[]): Promise<ConfiguredAgents>;
 }
 
@@ -82,7 +82,7 @@ export function openProjects(options: OpenProjectsOptions): ConfiguredProjects {
   };
 }
 
-/** A file that came after `project add` does not count, which must not go unnoticed: it may be meant to contain agents. */
+/** A file added after `project add` is ignored. The user must notice: it may be meant to contain agents. */
 function unregistered({ path }: ProjectRow): Judged {
   const file = join(path, configName);
   if (!existsSync(file)) return noFile;
@@ -90,7 +90,7 @@ function unregistered({ path }: ProjectRow): Judged {
   return { ...noFile, trust: { ...noFile.trust, notices: [notice] } };
 }
 
-/** What holds for a registered project now. Throws a HoldfastError that names file and line when the file is wrong. */
+/** Throws a HoldfastError with file and line if the configuration is wrong. */
 async function projectSettings(
   row: ProjectRow,
   cache: ConfigCache,
@@ -108,21 +108,21 @@ async function projectSettings(
   const project = resolveProject({ id, path, prefix, file, config, trust, user, remote });
   const defaultBranch = project.defaultBranch ?? defaultBranchOf(repository);
   if (defaultBranch !== null) return { ...project, defaultBranch };
-  throw new HoldfastError("invalid", `The default branch of ${path} cannot be determined from its files.`, {
+  throw new HoldfastError("invalid", `Cannot detect the default branch of ${path}.`, {
     hint: `Set projects.${id}.defaultBranch in ${file ?? join(path, configName)}.`,
   });
 }
 
 async function registeredConfig(cache: ConfigCache, id: string, file: string): Promise<HoldfastConfig> {
   if (!existsSync(file)) {
-    throw new HoldfastError("invalid", `${file}, which describes project ${id}, is gone.`, {
-      hint: `Put it back, or run \`holdfast project rm ${id}\` and \`holdfast project add ${quoteShellWord(dirname(file))}\`.`,
+    throw new HoldfastError("invalid", `${file}, which describes project ${id}, no longer exists.`, {
+      hint: `Restore it, or run \`holdfast project rm ${id}\` and \`holdfast project add ${quoteShellWord(dirname(file))}\`.`,
     });
   }
   const loaded = await cache.load(file);
   if (!loaded.ok) throw problemsError(loaded.problems);
   const ids = Object.keys(loaded.config.projects ?? {});
-  // Without `projects` the file describes the repository it stands in.
+  // Without `projects` the file describes its own repository.
   if (ids.length === 0 || ids.includes(id)) return loaded.config;
   throw new HoldfastError("invalid", `Project ${id} is no longer in ${file}.`, {
     hint: `It has ${ids.join(", ")}. Run \`holdfast project add ${quoteShellWord(dirname(file))}\` to register them.`,

@@ -60,7 +60,7 @@ describe("repositoryAt", () => {
 
   test("[CONF-8] a .git file that names nothing is refused with the name", () => {
     put("lost/.git", "gitdir: ../away\n");
-    const why = `its .git file names ${join(root, "away")}, which is no git directory`;
+    const why = `its .git file names ${join(root, "away")}, which is not a git directory`;
     expect(repositoryAt(join(root, "lost"))).toEqual({ is: "not", why });
   });
 

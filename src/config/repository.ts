@@ -1,8 +1,7 @@
-/** What a git repository says about itself in its files. No process is started, so nothing of a hostile one can run. */
+/** Reads a git repository's own files. It starts no process, so nothing in a hostile repository can run. */
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 
-/** The few things of a repository's own `config` file that we need, read without running git. */
 interface Remote {
   name: string;
   url: string;
@@ -33,7 +32,7 @@ export interface RemoteTracker {
 }
 
 /**
- * The tracker that belongs to a remote's address. Credentials in the address are never taken along.
+ * The tracker of a remote's address, without the credentials in it.
  * @param hosts that the user's own config.yaml names.
  */
 export function trackerOf(url: string, hosts: Readonly<Record<string, { type: string }>> = {}): RemoteTracker | null {
@@ -41,11 +40,11 @@ export function trackerOf(url: string, hosts: Readonly<Record<string, { type: st
   const host = parts?.[1]?.toLowerCase();
   const repo = parts?.[2]?.replace(/\/+$/, "").replace(/\.git$/, "");
   if (host === undefined || repo === undefined || !/^[\w.-]+(\/[\w.-]+)+$/.test(repo)) return null;
-  // GitHub answers ssh on port 443 under this name.
+  // GitHub's name for ssh on port 443.
   if (host === "github.com" || host === "ssh.github.com") return github(repo, null);
   if (host === "gitlab.com" || host === "altssh.gitlab.com") return { type: "gitlab", repo, baseUrl: null };
   const known = Object.hasOwn(hosts, host) ? hosts[host]?.type : undefined;
-  // A name alone says which API to speak; no variable follows from it.
+  // The name selects the API only; it selects no variable.
   if (known === "github" || (known === undefined && host.startsWith("github.")))
     return github(repo, `https://${host}/api/v3`);
   if (known === "gitlab" || (known === undefined && host.startsWith("gitlab.")))
@@ -73,11 +72,11 @@ function unescape(text: string): string {
 }
 
 export interface Repository {
-  /** The directory that was asked for, links resolved. */
+  /** The requested directory, links resolved. */
   path: string;
-  /** Where HEAD is. */
+  /** Contains HEAD. */
   gitDirectory: string;
-  /** Where refs and config are: another place than `gitDirectory` in a linked worktree. */
+  /** Contains refs and config; differs from `gitDirectory` in a linked worktree. */
   commonDirectory: string;
   bare: boolean;
 }
@@ -85,7 +84,7 @@ export interface Repository {
 export type RepositoryAt =
   | { is: "repository"; repository: Repository }
   | { is: "not"; why: string }
-  /** Not one itself, but inside one. */
+  /** Inside a repository. */
   | { is: "inside"; root: string };
 
 export function repositoryAt(path: string): RepositoryAt {
@@ -125,7 +124,7 @@ function readRepository(path: string): RepositoryAt | null {
   if (target === undefined) return { is: "not", why: "its .git file does not name a git directory" };
   const gitDirectory = isAbsolute(target) ? target : join(path, target);
   if (readSmall(join(gitDirectory, "HEAD")) !== null) return found(path, gitDirectory, false);
-  return { is: "not", why: `its .git file names ${gitDirectory}, which is no git directory` };
+  return { is: "not", why: `its .git file names ${gitDirectory}, which is not a git directory` };
 }
 
 function found(path: string, gitDirectory: string, bare: boolean): RepositoryAt {
@@ -143,8 +142,8 @@ function isGitDirectory(path: string): boolean {
 }
 
 /**
- * The branch that new work starts from: what the remote calls its own, else main or master where only one of them is
- * there, else what is checked out. Null where files do not tell (a detached HEAD, the reftable format).
+ * The base of new branches: the remote's default, else main or master if only one of them exists, else the branch that
+ * is checked out. Null if the files do not show it (a detached HEAD, the reftable format).
  */
 export function defaultBranchOf(repository: Repository): string | null {
   const { commonDirectory, gitDirectory } = repository;
@@ -155,7 +154,7 @@ export function defaultBranchOf(repository: Repository): string | null {
   }
   const usual = ["main", "master"].filter((name) => hasBranch(commonDirectory, name));
   if (usual.length === 1 && usual[0] !== undefined) return usual[0];
-  // A linked worktree stands on some branch of its own; the main one is the better witness.
+  // A linked worktree has its own branch; the main worktree is more reliable.
   const head = symbolic(join(commonDirectory, "HEAD")) ?? symbolic(join(gitDirectory, "HEAD"));
   const branch = head?.startsWith("refs/heads/") ? head.slice("refs/heads/".length) : null;
   return branch === ".invalid" ? null : branch;
@@ -186,7 +185,7 @@ function symbolic(file: string): string | null {
   return /^ref: (\S+)\s*$/.exec(readSmall(file) ?? "")?.[1] ?? null;
 }
 
-/** packed-refs of a repository with a hundred thousand refs; anything longer is not worth the time. */
+/** packed-refs of a hundred thousand refs; longer files are ignored. */
 const maxBytes = 16 * 1024 * 1024;
 
 function readSmall(file: string): string | null {

@@ -1,6 +1,7 @@
 /**
- * What holds for one project: built-in defaults, below the person's own config.yaml, below the file's `defaults`, below the
- * project itself. Pure: what has to be looked up on disk is handed in.
+ * The settings of one project: the project's own, over the file's `defaults`, over the user's config.yaml, over the
+ * built-in defaults. A repository's file or remote only points to a tracker: variables with tokens and secrets are bound to
+ * hosts in the user's config.yaml, or are the standard ones of a public service. Pure: facts from disk are passed in.
  */
 import { dirname, join, resolve } from "node:path";
 import type { ProjectSettings, ProjectTracker } from "../ports/projects.ts";
@@ -22,7 +23,7 @@ import {
 } from "./schema.ts";
 import type { AgentConfiguration } from "../ports/agents.ts";
 
-/** Null also if a tracker is named whose repository is not known; `needsRepo` tells these apart. */
+/** Null without a tracker, and if its repository is unknown; see `needsRepo`. */
 export function resolveTracker(
   tracker: TrackerConfig | undefined,
   remote: RemoteTracker | null,
@@ -39,30 +40,30 @@ export function needsRepo(tracker: TrackerConfig | undefined, remote: RemoteTrac
   return tracker !== undefined && tracker.repo === undefined && remote?.type !== tracker.type;
 }
 
-type Position = Pick<ProjectTracker, "type" | "repo" | "baseUrl">;
+type Target = Pick<ProjectTracker, "type" | "repo" | "baseUrl">;
 
 function bound(
-  place: Position,
-  said: Pick<TrackerConfig, "tokenEnv" | "webhookSecretEnv">,
+  target: Target,
+  configured: Pick<TrackerConfig, "tokenEnv" | "webhookSecretEnv">,
   hosts: TrackerHosts,
 ): ProjectTracker {
-  const { type, baseUrl } = place;
+  const { type, baseUrl } = target;
   const host = baseUrl === null ? trackers[type].publicHost : new URL(baseUrl).host;
   const entry = Object.hasOwn(hosts, host) ? hosts[host] : undefined;
   const own = entry?.type === type ? entry : undefined;
-  const asUsual = baseUrl === null && trackers[type].variables.includes(said.tokenEnv ?? "");
+  const isStandard = baseUrl === null && trackers[type].variables.includes(configured.tokenEnv ?? "");
   const refused = (["tokenEnv", "webhookSecretEnv"] as const).flatMap((key) => {
-    const name = said[key];
-    if (name === undefined || name === own?.[key] || (key === "tokenEnv" && asUsual)) return [];
+    const name = configured[key];
+    if (name === undefined || name === own?.[key] || (key === "tokenEnv" && isStandard)) return [];
     return [
       `${key} names ${name} for ${host}, which your own config.yaml does not bind to it. ` +
         `To allow it, add there: trackers: {"${host}": {type: ${type}, ${key}: ${name}}}`,
     ];
   });
-  const tokenRefused = said.tokenEnv !== undefined && said.tokenEnv !== own?.tokenEnv && !asUsual;
+  const tokenRefused = configured.tokenEnv !== undefined && configured.tokenEnv !== own?.tokenEnv && !isStandard;
   return {
-    ...place,
-    tokenEnv: tokenRefused ? null : (own?.tokenEnv ?? said.tokenEnv ?? null),
+    ...target,
+    tokenEnv: tokenRefused ? null : (own?.tokenEnv ?? configured.tokenEnv ?? null),
     webhookSecretEnv: own?.webhookSecretEnv ?? null,
     isBound: own !== undefined,
     refused: refused.length === 0 ? null : refused.join(" "),
@@ -83,7 +84,7 @@ export interface ResolveRequest {
   prefix: string;
   file: string | null;
   config: HoldfastConfig;
-  /** What the user answered about the file; `config` is then what is left of it. */
+  /** The user's answer about the file; `config` contains only the parts that count. */
   trust: { state: TrustState; digest: string | null; notices: string[] };
   user: UserConfig;
   /** The tracker that the repository's remote points to. */
@@ -118,7 +119,7 @@ export function resolveProject(request: ResolveRequest): ResolvedProject {
     codeHost:
       tracker === null || trackers[tracker.type].hasCode ? tracker : resolveTracker(undefined, request.remote, hosts),
     reactions: project.reactions ?? {},
-    // Where notifications go is the user's alone to say.
+    // Only the user configures notifications.
     notify: user.notify ?? {},
     agents: [...configuredAgents("user", user.agents), ...configuredAgents("project", config.agents)],
     passEnv: [...new Set([user.defaults, config.defaults, project].flatMap((layer) => layer?.passEnv ?? []))],
@@ -130,7 +131,7 @@ export function resolveProject(request: ResolveRequest): ResolvedProject {
     contain: tightenedBy(
       wishOf(user.defaults?.contain),
       { ...wishOf(config.defaults?.contain), ...wishOf(project.contain) },
-      // Without trust `read` and `write` of the file are gone by now.
+      // `read` and `write` of an untrusted file were removed before.
       true,
     ),
     configFile: request.file,
@@ -142,7 +143,7 @@ function wishOf(contain: ContainConfig | undefined): ContainmentWish {
   return typeof contain === "string" ? { mode: contain } : (contain ?? {});
 }
 
-/** Relative paths are relative to the file they stand in; `~/` is the person's home. */
+/** Relative to the file; `~/` is the user's home. */
 export function resolvePath(path: string, file: string, home: string): string {
   if (path === "~" || path.startsWith("~/")) return join(home, path.slice(1));
   return resolve(dirname(file), path);

@@ -1,6 +1,6 @@
 /**
  * Which parts of a repository's holdfast.yaml need the user's trust, and what is left of the file without it. The digest
- * covers exactly these parts in one canonical order: a comment, another order of keys or a harmless setting asks nobody.
+ * covers exactly these parts in a canonical order: comments, the order of keys and harmless settings do not change it.
  */
 import { crypto } from "../base/digest.ts";
 import { builtInIds, idsWithoutTrust } from "../agents/registry.ts";
@@ -30,8 +30,8 @@ export function judge(
   of: { path: string; user: UserConfig; answers: TrustAnswers },
 ): Judged {
   if (!isWithin(dirname(file), of.path)) {
-    // Registered by a version that allowed it.
-    const notice = `${file} describes ${of.path}, which is outside its directory, and does not count. Register the repository itself: holdfast project add ${of.path}`;
+    // Registered by an earlier version that allowed it.
+    const notice = `${file} describes ${of.path}, which is outside its directory, and is ignored. Register the repository itself: holdfast project add ${of.path}`;
     return { config: {}, trust: { state: "none", digest: null, notices: [notice] } };
   }
   const { parts, digest, notices } = questionOf(file, config, of.user);
@@ -53,7 +53,7 @@ function real(path: string): string {
   }
 }
 
-/** What a repository may never say, in an older file or a hostile one. */
+/** Settings that a repository may never have. */
 function ignored(file: string, config: HoldfastConfig, user: UserConfig): string[] {
   return [
     ...(config.notify === undefined
@@ -80,7 +80,7 @@ export function trustParts(config: HoldfastConfig): TrustPart[] {
   ];
 }
 
-/** Of the parts alone, whichever program reads them: SHA-256, because a hostile author chooses the text. */
+/** SHA-256, because a hostile author chooses the text. */
 export function digestOfParts(parts: readonly TrustPart[]): string {
   const text = JSON.stringify(parts.map(({ key, value }) => [key, value]));
   return crypto().createHash("sha256").update(text).digest("hex");
@@ -103,7 +103,7 @@ export function withoutTrust(config: HoldfastConfig): HoldfastConfig {
   };
 }
 
-/** Without entries that would replace a built-in agent: they never count, so there is nothing to trust. */
+/** Without entries that would replace a built-in agent: they are always ignored. */
 function ownAgents({ agents = {} }: HoldfastConfig): Agents {
   const replaced = new Set(refusedAgents({ agents }, {}));
   return Object.fromEntries(Object.entries(agents).filter(([id]) => !replaced.has(id)));
@@ -115,8 +115,8 @@ function plainProject({ path, prefix, defaultBranch, agent, kind, contain }: Pro
 }
 
 /**
- * `worktree` and `network` only shut a session in further; `read` and `write` open it. A dev container is built from the
- * repository's own files, and without an answer about them no session would start.
+ * `worktree` and `network` only restrict a session further; `read` and `write` open it. A dev container is built from the
+ * repository's own files, and untrusted ones would keep every session from starting.
  */
 function tightening(contain: ContainConfig | undefined): { contain?: ContainConfig } {
   if (contain === undefined || contain === "devcontainer") return {};

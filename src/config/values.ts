@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 /** Linux refuses a single argument or variable of 128 KiB. */
 export const maxTextLength = 100_000;
 
-/** A check whose message and hint are shown as they are. */
+/** A check with its own message and hint. */
 export const rule = (fault: (text: string) => { message: string; hint: string } | null) =>
   z.superRefine<string>((text, context) => {
     const found = fault(text);
@@ -18,13 +18,13 @@ export const noNul = rule((text) =>
 );
 export const text = (): z.ZodMiniString => z.string().check(z.minLength(1), z.maxLength(maxTextLength), noNul);
 
-/** What is wrong with a single value beyond its type: a message that follows the key's name, and what to do. */
+/** A problem of a single value: a message that follows the key's name, and a hint. */
 export interface Fault {
   message: string;
   hint: string;
 }
 
-/** Entries of `symlinks` and `copy`: they are read from the repository and written into a worktree, so neither may be left. */
+/** Entries of `symlinks` and `copy`: they are read from the repository and written into a worktree, so they must stay inside both. */
 export function relativePathFault(path: string): Fault | null {
   if (path.startsWith("/") || path.startsWith("~")) {
     return { message: `must stay inside the repository, but ${quote(path)} is absolute`, hint: insideHint };
@@ -42,7 +42,7 @@ export function relativePathFault(path: string): Fault | null {
   return null;
 }
 
-/** Entries of `passEnv`: a name, or a prefix with `*` behind it. Holdfast's own variables are not for agents. */
+/** Entries of `passEnv`: a name, or a prefix followed by `*`. Agents never get Holdfast's own variables. */
 export function passEnvFault(name: string): Fault | null {
   if (!/^[A-Za-z_][A-Za-z0-9_]*\*?$/.test(name)) {
     return {
@@ -69,7 +69,7 @@ export function hostFault(host: string): Fault | null {
   return { message: `is not a host: ${quote(host)}`, hint: "write a name such as api.example.com, without https://" };
 }
 
-/** The rules of git check-ref-format that people run into; git itself checks again. */
+/** The common rules of git check-ref-format; git checks again. */
 export function branchFault(name: string): Fault | null {
   const wrong =
     // eslint-disable-next-line no-control-regex
@@ -90,6 +90,6 @@ export function quote(text: string): string {
 }
 
 const insideHint = "name a path below the repository, such as .env";
-/** Enough to recognise a line by, short enough for a terminal. */
+/** Enough to recognize a line. */
 const maxQuoted = 60;
 const invisible = new RegExp(String.raw`[\u007f-\u009f${hiddenCharacters}]`, "gu");

@@ -1,6 +1,6 @@
 /**
- * YAML text to plain data, with the place of every key and value kept. Anybody's repository may hold such a file, so the
- * text may be hostile: nothing in here throws on it, and nothing takes time out of proportion to its size.
+ * YAML text to plain data, with the position of every key and value. Any repository may contain such a file, so the text
+ * may be hostile: nothing here throws on it or takes time out of proportion to its size.
  */
 import type { Alias, Document, LineCounter, Node, ParsedNode, YAMLError, YAMLMap, ErrorCode } from "yaml";
 import type * as YamlModule from "yaml";
@@ -14,7 +14,7 @@ interface Message {
 function syntaxMessage(error: YAMLError): Message {
   const text = error.message;
   if (error.code === "MISSING_CHAR") {
-    if (text.includes("quote")) return { message: "this quote is never closed", hint: null };
+    if (text.includes("quote")) return { message: "this quote is not closed", hint: null };
     return text.includes("map keys") ? missingColon : { message: "a bracket or comma is missing", hint: null };
   }
   if (error.code === "BAD_INDENT" && text.startsWith("Flow")) {
@@ -69,9 +69,9 @@ export interface Found extends Position {
 export interface YamlText {
   data: unknown;
   problems: Found[];
-  /** False when the text is no YAML: then only what stands above the first problem means anything. */
+  /** False if the text is not valid YAML: then only the part above the first problem is reliable. */
   sound: boolean;
-  /** Where the key stands (`key`) or what is written behind it (`value`). The nearest thing around it if it is not there. */
+  /** Position of the key or of its value; if missing, of the nearest node around it. */
   readonly position: (path: Path, at: "key" | "value") => Position;
   /** A scalar exactly as it was typed, or null. */
   readonly source: (path: Path) => string | null;
@@ -82,13 +82,13 @@ type MapNode = YAMLMap<Node, Node | null>;
 
 /** Deeper than any key we know. */
 const maxDepth = 32;
-/** Enough to share a few settings; far from what a doubling chain of aliases needs to fill the memory. */
+/** Enough to share a few settings, too few for aliases that double each other to fill the memory. */
 const maxAliases = 100;
 
 export async function readYaml(text: string): Promise<YamlText> {
   const control = forbidden.exec(text);
   if (control !== null) return unreadable(text, control.index, controlMessage(control[0]), "remove it");
-  // An absent or empty file is the usual case when the daemon starts: it need not load the library for it.
+  // Usual when the daemon starts: no need to load the library.
   if (text.trim() === "") return empty;
   const yaml = await import("yaml");
   const lines = new yaml.LineCounter();
@@ -118,7 +118,7 @@ function read(yaml: Yaml, text: string, lines: LineCounter): YamlText {
   const errors = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
   for (const error of errors) {
     const found = { ...positionAt(offsetOf(yaml, document, error)), ...syntaxMessage(error) };
-    // What follows on the same line is mostly an echo of the first.
+    // Later problems on the same line are mostly consequences of the first.
     if (problems.at(-1)?.line !== found.line) problems.push(found);
   }
   const structure = walk(yaml, document.contents, positionAt);
@@ -142,7 +142,7 @@ function read(yaml: Yaml, text: string, lines: LineCounter): YamlText {
   };
 }
 
-/** Duplicate keys, keys that are no plain text, and too much nesting: what the library lets pass. */
+/** Finds what the library accepts: duplicate keys, keys that are not plain text, too much nesting. */
 function walk(yaml: Yaml, root: Node | null, positionAt: (offset: number) => Position) {
   const problems: Found[] = [];
   let sound = true;
@@ -171,9 +171,9 @@ function walk(yaml: Yaml, root: Node | null, positionAt: (offset: number) => Pos
       if (first === undefined) seen.set(name, pair.key);
       else {
         const { line } = positionAt(first.range?.[0] ?? 0);
-        add(pair.key, `duplicate key ${quote(name)}`, `it is set in line ${line} already`);
+        add(pair.key, `duplicate key ${quote(name)}`, `it is already set in line ${line}`);
       }
-      // An object cannot hold it as a key of its own everywhere, so it would vanish without a word.
+      // Objects do not keep it as an own key everywhere, so it would vanish silently.
       if (name === "__proto__") add(pair.key, 'unknown key "__proto__"', "remove it");
       visit(pair.value, depth + 1);
     }
@@ -261,7 +261,7 @@ function keyName(yaml: Yaml, key: Node): string | null {
   return typeof value === "number" || typeof value === "boolean" || typeof value === "bigint" ? String(value) : null;
 }
 
-/** An open quote is noticed at the end of the file; the line to look at is where it was opened. */
+/** The library reports an open quote at the end of the file; this finds where it was opened. */
 function offsetOf(yaml: Yaml, document: Document<ParsedNode>, error: YAMLError): number {
   const end = error.pos[0];
   if (error.code !== "MISSING_CHAR" || !/quote/.test(error.message)) return end;
@@ -275,7 +275,7 @@ function offsetOf(yaml: Yaml, document: Document<ParsedNode>, error: YAMLError):
   return start;
 }
 
-// What YAML itself forbids, and what would reach a terminal through our own messages.
+// Forbidden in YAML, and unsafe in messages on a terminal.
 // eslint-disable-next-line no-control-regex
 const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 

@@ -1,11 +1,11 @@
-/** The port that the daemon listens on, and what the user should know of it. */
+/** Chooses the port that the daemon listens on. */
 import { defaultPort, type LaunchOptions } from "../base/launch-options.ts";
 import { readTlsFiles, type TlsFiles } from "../base/tls-files.ts";
 import type { Logger } from "../ports/api.ts";
 import type { Store } from "../ports/store.ts";
 import { messageOf } from "../contract/errors.ts";
 
-/** The setting that holds the port that was used last, where none was asked for. */
+/** The setting that stores the last free port, if the user chose none. */
 const keptPort = "http.port";
 
 interface Listens {
@@ -13,8 +13,8 @@ interface Listens {
 }
 
 /**
- * The default port gives way to a free one; a port that was asked for does not. The free one is used again by later starts,
- * as long as it is free: bookmarks, the installed page and push belong to an address [DAEMON-201].
+ * If the default port is taken, a free one is used; a port that the user chose never changes. Later starts reuse the free
+ * port while they can: bookmarks, the installed page and push belong to an address [DAEMON-201].
  */
 export async function listen(
   api: Listens,
@@ -32,15 +32,15 @@ export async function listen(
       return { url, notes };
     } catch (error) {
       if (((error as Error).cause as NodeJS.ErrnoException | undefined)?.code !== "EADDRINUSE") throw error;
-      log.warn("the port is taken; using another one", { port, why: messageOf(error) });
-      // Another user's program there would get what browsers send to the known port [REACH-8].
+      log.warn("port is taken; using another one", { port, why: messageOf(error) });
+      // Another user's program there would receive what browsers send to the known port [REACH-8].
       if (port === defaultPort) notes.push(`Warning: ${messageOf(error)} Bookmarks of port ${port} lead there.`);
     }
   }
   const free = await api.listenTcp(options.host, 0);
   await store
     .putSetting(keptPort, String(free.port))
-    .catch((error: unknown) => log.warn("the port could not be kept for the next start", { error }));
+    .catch((error: unknown) => log.warn("could not store the port for the next start", { error }));
   return { url: free.url, notes };
 }
 

@@ -1,6 +1,6 @@
 /**
- * First file of the daemon. What it compiles is kept in the home, which saves a fifth of every later start; only what is
- * loaded after that is said profits, so nothing that main.ts needs as well is imported here.
+ * Entry point of the daemon. Compiled code is cached in the home, which saves a fifth of every later start; only modules
+ * loaded after that benefit, so this file imports nothing that main.ts needs too.
  */
 import { cacheHome } from "../base/cache-home.ts";
 

@@ -99,14 +99,14 @@ function isSame(one: string, other: string): boolean {
 }
 
 /**
- * A home with an identity of its own. The sessions it names are the original's: their records end here, and the copied
+ * A home with a new identity. The sessions it names are the original's: their records end here, and the copied
  * files of worktrees, trash and launches are set aside unopened, because git and the agents know them under the
  * original's registrations and ids. The identity is written last: a crash before that asks again and repeats all of it.
  */
 async function copied(store: Store, paths: Paths, kept: Identity, here: Omit<Identity, "id">): Promise<SettledHome> {
   if (kept.worktrees === here.worktrees) {
     throw new HoldfastError("conflict", `This copy would share its worktrees with the original: ${here.worktrees}`, {
-      hint: "Give the copy directories of its own: set HOLDFAST_HOME to the copied directory, or XDG_DATA_HOME to another one.",
+      hint: "Give the copy its own directories: set HOLDFAST_HOME to the copied directory, or XDG_DATA_HOME to another one.",
     });
   }
   const id = crypto().randomUUID();

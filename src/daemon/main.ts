@@ -9,6 +9,7 @@ import { openCgroups } from "../base/cgroup.ts";
 import { makePrivateDirectory } from "../base/durable-file.ts";
 import { bootId } from "../base/pid.ts";
 import { build, uptimeMs, version } from "../base/program.ts";
+import { run as runProgram } from "../base/run.ts";
 import { reach } from "../base/test-points.ts";
 import { agentBuilds, agentCommands, installKeeper } from "../chat/agent-builds.ts";
 import { createIngest } from "../chat/ingest.ts";
@@ -19,7 +20,7 @@ import { takingOver } from "../contain/contained.ts";
 import { openOuter } from "../contain/outer.ts";
 import type { SessionId } from "../contract/ids.ts";
 import { LazyPush } from "../integrations/notifiers/lazy-push.ts";
-import { newDeviceNote, LazyTracking } from "../integrations/trackers/lazy-tracking.ts";
+import { LazyTracking, newDeviceNote, type LazyTrackingOptions } from "../integrations/trackers/lazy-tracking.ts";
 import type { Store } from "../ports/store.ts";
 import { openAccess, type Access } from "../server/access.ts";
 import { assertMayListen } from "../server/hosts.ts";
@@ -262,20 +263,14 @@ function openTracking(
   { paths, owner }: Start,
   services: Services,
   loop: Loop,
-  {
-    polled,
-    push,
-  }: { polled: { pullRequests: Map<SessionId, number>; issues: Map<SessionId, number> }; push: LazyPush },
+  given: Pick<LazyTrackingOptions, "polled" | "push">,
 ): LazyTracking {
+  const configDir = dirname(paths.config);
   const tracking = new LazyTracking(services, loop, {
-    polled,
-    push,
+    ...given,
     trackers: async () => {
-      const [{ createTrackers }, { run: runProgram }] = await Promise.all([
-        import("../integrations/trackers/trackers.ts"),
-        import("../base/run.ts"),
-      ]);
-      return createTrackers({ env: process.env, run: runProgram, configDir: dirname(paths.config), now: Date.now });
+      const { createTrackers } = await import("../integrations/trackers/trackers.ts");
+      return createTrackers({ env: process.env, run: runProgram, configDir, now: Date.now });
     },
   });
   owner.owns("tracking", () => tracking.close());

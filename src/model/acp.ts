@@ -1,4 +1,4 @@
-/** Reads fields of an agent's message: nothing of it is believed to be there or of the right type. */
+/** Reads an agent's messages: any field may be missing or have another type. */
 import type { ChatEvent, FactEvent } from "../contract/event.ts";
 import type { PermissionOption, SessionState } from "./session.ts";
 import type { Fence } from "../contract/acp.ts";
@@ -21,12 +21,12 @@ export function list(value: unknown): unknown[] {
 export function errorText(error: Record<string, unknown>): string {
   const message = isText(error["message"]) ? error["message"] : "an error without a message";
   const { data } = error;
-  // Agents put what went wrong into `data` and "Internal error" into the message.
+  // Agents put the cause into `data` and "Internal error" into the message.
   const detail = isRecord(data) ? (data["details"] ?? data["message"]) : data;
   return isText(detail) && detail !== "" && detail !== message ? `${message}: ${detail}` : message;
 }
 
-/** The words of a content block; what is no text is named in its place. */
+/** The text of a content block; other content is named in brackets. */
 export function wordsOf(content: unknown): string {
   if (!isRecord(content)) return "";
   const { type, text, uri, name, mimeType } = content;
@@ -50,7 +50,7 @@ export function optionOf(option: unknown): PermissionOption[] {
 
 type ToolFields = Omit<Extract<ChatEvent, { type: "tool.updated" }>, "type" | "toolCallId">;
 
-/** Only what the update carries: a missing field leaves what an earlier update said. */
+/** Only the fields of this update: a missing field keeps its earlier value. */
 export function toolFields(update: Record<string, unknown>): ToolFields {
   const fields: ToolFields = {};
   if (isText(update["title"])) fields.title = update["title"];
@@ -75,15 +75,15 @@ export interface OutputContext {
   state: SessionState;
   launch: LaunchId;
   fence: Fence;
-  /** Where the next line for the agent will stand. */
+  /** The offset of the next line for the agent. */
   inEnd: number;
-  /** Where the agent's replay ends after a load: with its answer, or later with its list of commands. */
+  /** What ends the agent's replay after a load: its response, or its later list of commands. */
   replayEnds: "answer" | "commands";
-  /** Asked about each question when it is recorded; null leaves it to the user. Without one every question waits. */
+  /** Called for each permission request when it is recorded; null leaves it to the user, as does a missing judge. */
   judge?: (question: JudgedQuestion) => RuleAnswer | null;
 }
 
-/** A question with what this batch says about its tool call, oldest first; earlier batches are in the events. */
+/** A permission request with this batch's updates of its tool call, oldest first; earlier ones are in the events. */
 export interface JudgedQuestion {
   toolCallId: string | null;
   updates: ToolCallFields[];

@@ -40,7 +40,7 @@ const byStatus: Record<Status, readonly [Column, Tone]> = {
   killed: ["ended", "over"],
 };
 
-/** Whether a session of this status waits for the user; `needsYou` also says so for a failed turn. */
+/** Whether a session of this status waits for the user; `needsYou` also covers a failed turn. */
 export function statusNeedsYou(status: Status): boolean {
   return byStatus[status][0] === "you";
 }

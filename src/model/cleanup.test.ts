@@ -76,10 +76,10 @@ describe("[CLEAN-1] what a cleanup would end", () => {
     ["killed, --dead", candidate("killed"), true, "skipped", "already killed"],
     ["done", candidate("done", withMerged), false, "skipped", "already done"],
     ["exited", candidate("exited"), false, "skipped", "already exited"],
-    ["exited, --dead", candidate("exited"), true, "would-kill", "its agent has ended"],
-    ["done, --dead", candidate("done", withMerged), true, "would-kill", "its agent has ended"],
+    ["exited, --dead", candidate("exited"), true, "would-kill", "its agent has exited"],
+    ["done, --dead", candidate("done", withMerged), true, "would-kill", "its agent has exited"],
     ["failed, --dead", candidate("failed", { runtime: dead(null) }), true, "would-kill", "it failed"],
-    ["failed", candidate("failed"), false, "skipped", "it has no pull request or issue that says it is completed"],
+    ["failed", candidate("failed"), false, "skipped", "it has no pull request or issue that marks it completed"],
     ["failed but alive, --dead", candidate("failed", { runtime: alive() }), true, "skipped", "its agent is alive"],
     [
       "exited but not observed, --dead",
@@ -93,14 +93,14 @@ describe("[CLEAN-1] what a cleanup would end", () => {
       candidate("unknown", { runtime: unknown }),
       true,
       "skipped",
-      "it has no pull request or issue that says it is completed",
+      "it has no pull request or issue that marks it completed",
     ],
     [
       "at work, --dead",
       candidate("working", { runtime: alive() }),
       true,
       "skipped",
-      "it has no pull request or issue that says it is completed",
+      "it has no pull request or issue that marks it completed",
     ],
     [
       "issue open",
@@ -114,7 +114,7 @@ describe("[CLEAN-1] what a cleanup would end", () => {
       candidate("idle", { session: { ...session, issue: "12" } }),
       false,
       "skipped",
-      "whether its issue is closed is not known",
+      "could not check whether its issue is closed",
     ],
     [
       "pull request open",
@@ -131,7 +131,7 @@ describe("[CLEAN-1] what a cleanup would end", () => {
       }),
       false,
       "skipped",
-      "whether its pull request is merged is not known",
+      "could not check whether its pull request is merged",
     ],
   ];
   test.each(rows)("%s", (_title, of, dead, outcome, why) => {

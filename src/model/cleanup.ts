@@ -1,4 +1,4 @@
-/** Which sessions a cleanup would end, and why. It only says so: ending them is a kill like any other. */
+/** Which sessions a cleanup would kill, and why. It only plans: the kill is a verb like any other. */
 import type { CleanupLine } from "../contract/session.ts";
 import type { SessionState, Status } from "./session.ts";
 import type { Observed, RuntimeFacts } from "./facts.ts";
@@ -13,9 +13,9 @@ interface LandingFacts {
   ahead: string[];
   /** Of these, the ones that no merged pull request's last commit has either. */
   behindNoHead: string[];
-  /** Whether every file that the branch changed is the same in the base; null where that could not be told. */
+  /** Whether every file that the branch changed is the same in the base; null if unknown. */
   sameFiles: boolean | null;
-  /** Whether one commit of the base makes the very change that the whole branch makes; null where not told. */
+  /** Whether one commit of the base equals the change of the entire branch; null if unknown. */
   samePatch: boolean | null;
 }
 
@@ -24,15 +24,15 @@ export type Landing = { landed: true; by: string } | { landed: false; commits: s
 export function judgeLanding(facts: LandingFacts): Landing {
   if (facts.ahead.length === 0) return { landed: true, by: "its base has all of its commits" };
   if (facts.behindNoHead.length === 0) return { landed: true, by: "its merged pull request had all of its commits" };
-  if (facts.samePatch === true) return { landed: true, by: "one commit of its base makes the same change" };
+  if (facts.samePatch === true) return { landed: true, by: "its base contains an equivalent commit" };
   if (facts.sameFiles === true) return { landed: true, by: "its base has the same files" };
   return { landed: false, commits: facts.behindNoHead };
 }
 
-/** Commits that are named one by one; of more a count is enough. */
+/** Commits listed by name; more are counted. */
 const namedCommits = 5;
 
-/** What only the worktree holds, in sentences; empty when everything is safe elsewhere. */
+/** Work that exists only in the worktree, as text; empty if everything is safe elsewhere. */
 export function workLeft(work: { uncommitted: number; landing: Landing | null }): string[] {
   const { uncommitted, landing } = work;
   const files = uncommitted === 0 ? [] : [`${uncommitted} uncommitted ${uncommitted === 1 ? "file" : "files"}`];
@@ -52,20 +52,20 @@ export interface CleanupCandidate {
   session: SessionState;
   status: Status;
   runtime: Observed<RuntimeFacts>;
-  /** What the tracker says; null where it is not known, or was said too long ago to end anything for it. */
+  /** From the tracker; null if unknown, or polled too long ago to kill anything because of it. */
   issueClosed: boolean | null;
-  /** Whether its host was heard now; else what is on record of the pull request may be over. */
+  /** Whether its host was polled just now; otherwise the recorded pull request may be outdated. */
   pullRequestHeard?: boolean;
-  /** Whether all that a pull request closed without a merge held is in its base: it was merged by other means. */
+  /** Whether the base has everything from a pull request that was closed without a merge. */
   landed?: boolean;
 }
 
 export interface CleanupOptions {
-  /** Also what is proven dead. */
+  /** Also sessions that are proven dead. */
   dead: boolean;
 }
 
-/** One line for each session, in the order given: `would-kill` for those to end, `skipped` for all others. */
+/** One line per session, in the given order: `would-kill` or `skipped`. */
 export function planCleanup(candidates: readonly CleanupCandidate[], options: CleanupOptions): CleanupLine[] {
   return candidates
     .filter(({ session }) => session.intent.want !== "deleted")
@@ -81,7 +81,7 @@ function verdict(candidate: CleanupCandidate, { dead }: CleanupOptions): Verdict
   const over = status === "done" || status === "exited";
   if (!over && session.pullRequest?.state === "merged") return end("its pull request is merged");
   if (!over && session.pullRequest?.state === "closed" && candidate.landed === true) {
-    return end("its pull request is closed, and what it held is in its base");
+    return end("its pull request is closed, and its base has the changes");
   }
   if (!over && issueClosed === true) return end("its issue is closed");
   if (dead && (over || status === "failed")) return ofEnded(status, runtime);
@@ -92,7 +92,7 @@ function verdict(candidate: CleanupCandidate, { dead }: CleanupOptions): Verdict
 function ofEnded(status: Status, runtime: Observed<RuntimeFacts>): Verdict {
   if (runtime.is === "unknown") return skip(`could not be observed: ${runtime.why}`);
   if (runtime.is === "known" && runtime.value.agent.alive) return skip("its agent is alive");
-  return end(status === "failed" ? "it failed" : "its agent has ended");
+  return end(status === "failed" ? "it failed" : "its agent has exited");
 }
 
 function whyNot({ session, issueClosed, pullRequestHeard = true }: CleanupCandidate): string {
@@ -101,14 +101,14 @@ function whyNot({ session, issueClosed, pullRequestHeard = true }: CleanupCandid
       ? null
       : pullRequestHeard
         ? "its pull request is not merged"
-        : "whether its pull request is merged is not known",
+        : "could not check whether its pull request is merged",
     session.issue === null
       ? null
       : issueClosed === false
         ? "its issue is open"
-        : "whether its issue is closed is not known",
+        : "could not check whether its issue is closed",
   ].filter((reason) => reason !== null);
-  return reasons.length > 0 ? reasons.join(", ") : "it has no pull request or issue that says it is completed";
+  return reasons.length > 0 ? reasons.join(", ") : "it has no pull request or issue that marks it completed";
 }
 
 function end(why: string): Verdict {

@@ -21,7 +21,7 @@ export function formatAge(ms: number): string {
   return ms < day ? `${Math.floor(ms / hour)}h` : `${Math.floor(ms / day)}d`;
 }
 
-/** The age of a time as the API gives it; empty if there is none. */
+/** The age of a time as the API gives it; empty without one. */
 export function formatAgeOf(time: string | null | undefined, now: number): string {
   return time === null || time === undefined ? "" : formatAge(now - Date.parse(time));
 }

@@ -69,7 +69,7 @@ test("[TRK-6] the text of an issue is bounded, inert and marked as from outside"
   expect(issueTitle(issue)).toBe("a b");
   expect(issuePrompt(issue, null).length).toBeLessThan(62_000);
   expect(issuePrompt({ ...issue, body: "  " }, null)).toBe(
-    "Work on issue 5: a b\nhttps://example.test/5\n\nIt has no text.",
+    "Work on issue 5: a b\nhttps://example.test/5\n\nIt has no description.",
   );
   expect(issuePrompt({ ...issue, body: "text" }, "My own words.")).toMatch(/^My own words\.\n\nIssue 5: a b\n/);
   expect(issueTitle({ ...issue, title: "" })).toBe("5");

@@ -290,7 +290,7 @@ describe("convert", () => {
 
   test("[CONVERT-1] is refused where it changes nothing, or where the conversation cannot be handed over", () => {
     expect(judge(fold(upNow), { ...convert, kind: "terminal" }, person)).toEqual(
-      refused("ma-1 is a terminal session already.", null),
+      refused("ma-1 is already a terminal session.", null),
     );
     expect(judge(fold(upNow), convert, person)).toEqual(converting);
     const used = fold([...upNow, { type: "conversation.used" }]);

@@ -1,7 +1,7 @@
 /**
  * Which verb is legal in which state, and the events it writes. The only place that makes an intent: every verb, whether
- * yours or a policy's, is judged here against the state that it is committed over, and `intend` holds the one guard for
- * what you end stays ended.
+ * the user's or a policy's, is checked here against the state it is committed to, and `intend` has the one guard that keeps
+ * ended sessions ended.
  */
 import type { ErrorCode, ErrorReason } from "../contract/errors.ts";
 import type { Attachment, FactEvent, IntentEvent, Judged, SessionEvent } from "../contract/event.ts";
@@ -16,28 +16,28 @@ export type Verb =
   | { verb: "snooze"; until: number }
   | { verb: "rename"; title: string }
   | { verb: "prompt"; promptId: PromptId; text: string; attachments?: Attachment[] }
-  /** `handsOver`: whether the agent can continue one conversation in both kinds. */
+  /** `handsOver`: whether the agent can continue a conversation in both kinds. */
   | ({ verb: "convert"; handsOver: boolean } & Conversion)
   | PolicyVerb;
 
-/** What no command names. Each writes nothing where something newer happened since it was planned. */
+/** Verbs of policies. Each writes nothing if something newer happened since it was planned. */
 export type PolicyVerb =
-  /** `stop --halt-sessions`: what is wanted running stops; anything else is on its way down already. */
+  /** `stop --halt-sessions`: stops running sessions; all others are stopping already. */
   | { verb: "halt" }
   /** Nothing has happened in the session since then. */
   | { verb: "idle-stop"; quietSince: number }
-  /** The time of the snooze that this event wrote has come. */
+  /** The snooze that this event wrote is over. */
   | { verb: "end-snooze"; snooze: number }
-  /** A kill, judged when the session was as it is here: neither you nor another policy asked anything of it since. */
+  /** A kill planned for this state: it is dropped if the user or another policy acted since. */
   | { verb: "cleanup"; judged: Pick<SessionState, "intent" | "run" | "queue"> }
-  /** The database is older than its home, and an agent that it does not know was started then: you wanted it running. */
+  /** The database is older than its home, which runs an agent that the database does not know: the session was running. */
   | { verb: "recover-running"; startedAt: number }
   /** The database is older than its home, and the worktree went to the trash since the intent with this sequence. */
   | { verb: "recover-end"; intent: number; found: readonly FactEvent[] }
   /** This home is a copy: the session's agent, worktree and conversation belong to the home in `original`. */
   | { verb: "copy"; original: string };
 
-/** The names that policies act under. */
+/** The actor names of policies. */
 export const policyActors = {
   idleStop: "idle-stop",
   snoozeTimer: "snooze-timer",
@@ -48,9 +48,9 @@ export const policyActors = {
 
 export interface VerbContext {
   by: Actor;
-  /** What was observed of the session's agent: restore refuses unless it is down. */
+  /** The observed agent: restore is refused unless it is down. */
   agent: "alive" | "down" | { unknown: string };
-  /** Whether the worktree can be had: in place, or in the trash. Left out where that was not looked at. */
+  /** Whether the worktree is neither in place nor in the trash. Left out if that was not checked. */
   workspaceMissing?: boolean;
 }
 
@@ -65,7 +65,7 @@ export function applyVerb(state: SessionState | null, verb: Verb, context: VerbC
   }
   switch (verb.verb) {
     case "stop":
-      // An archived session is down already; it stays put away.
+      // An archived session is down already; it stays archived.
       return change(state, context, { want: "stopped" }, ["stopped", "archived"], "stop");
     case "archive":
       return change(state, context, { want: "archived" }, ["archived"], "archive");
@@ -137,8 +137,8 @@ function refuse(code: ErrorCode, message: string, hint: string | null, reason?: 
 }
 
 /**
- * The one place where an intent is made. `deleted` is left by nothing, and `killed` by a delete or by your own restore
- * (also by one that an older database forgot), whatever the verb was allowed to do before it came here.
+ * The one place that makes an intent. Nothing leaves `deleted`; only a delete or the user's own restore leaves `killed`
+ * (also a restore that an older database forgot), whatever the verb checked before.
  */
 function intend(
   state: SessionState,
@@ -161,8 +161,8 @@ function intend(
 }
 
 /**
- * A restore that is under way, or that was cut off, may have moved the worktree out of the trash already: it counts as back,
- * so that the end looks for it and puts it away again [WORK-200].
+ * A restore in progress, or an interrupted one, may have moved the worktree out of the trash already: it counts as restored,
+ * so that the kill finds it and moves it to the trash again [WORK-200].
  */
 function comingBack({ workspace, workspacePath: path }: SessionState): FactEvent[] {
   return workspace.at === "trashed" ? [{ type: "workspace.restored", trash: workspace.trash, path, branch: null }] : [];
@@ -184,7 +184,7 @@ function kill(state: SessionState, context: VerbContext): VerbResult {
   return change(state, context, { want: "killed" }, ["killed"], "kill");
 }
 
-/** Judged when it is written: a prompt may have come, and one that waits must not be left lying. */
+/** Checked when the stop is written: a prompt may have arrived, and a queued one must not be stranded. */
 function isQuiet({ intent, lastActivityAt, queue, turn, permissions }: SessionState, since: number): boolean {
   if (intent.want !== "running" || intent.convert !== undefined || intent.at > since) return false;
   return lastActivityAt <= since && queue.length === 0 && turn.turn !== "open" && permissions.length === 0;
@@ -211,21 +211,21 @@ function convert(
   if (intent.want === "killed") return wasKilled(state, "convert");
   if (state.kind === kind) {
     const pending = intent.want === "running" && intent.convert !== undefined;
-    // The other kind was asked for and has not begun: it stays what it is.
+    // A conversion to the other kind was requested and has not started: cancel it.
     if (pending) return intend(state, { want: "running" }, context, "convert");
-    return refuse("conflict", `${id} is a ${kind} session already.`, null);
+    return refuse("conflict", `${id} is already a ${kind} session.`, null);
   }
   if (!fresh && !handsOver && prompted) {
     return refuse(
       "conflict",
-      `${state.agent} cannot hand its conversation over to the other kind.`,
-      "With --fresh the conversation is discarded and a new one begins.",
+      `${state.agent} cannot continue its conversation as the other kind.`,
+      "Use --fresh to discard the conversation and start a new one.",
     );
   }
   return missing(state, context) ?? intend(state, { want: "running", convert: { kind, fresh } }, context, "convert");
 }
 
-/** The last step of a conversion, once nothing of the other kind runs: nothing, where you decided otherwise since. */
+/** The last step of a conversion, once the other kind is down. Empty if the user changed the intent since. */
 export function conversionEvents(planned: SessionState, state: SessionState, isReset: boolean): FactEvent[] {
   const { intent } = state;
   if (intent.seq !== planned.intent.seq || intent.want !== "running" || intent.convert === undefined) return [];
@@ -239,7 +239,7 @@ export function conversionEvents(planned: SessionState, state: SessionState, isR
   ];
 }
 
-export const freshReason = "asked for with --fresh";
+export const freshReason = "requested with --fresh";
 
 function back(
   state: SessionState,
@@ -274,12 +274,12 @@ function restore(state: SessionState, context: VerbContext): VerbResult {
       return refuse(
         "conflict",
         `Cannot restore: Session could not be observed (${context.agent.unknown})`,
-        "Holdfast checks again every few seconds; try again then, or see what is wrong: holdfast doctor",
+        "Holdfast checks again every few seconds. Try again, or run: holdfast doctor",
         "verb-refused",
       );
     }
   }
-  // It comes back as the other kind, as it was asked to.
+  // A pending conversion starts it again anyway.
   if (state.intent.want === "running" && state.intent.convert !== undefined) return nothing(state);
   const answer = intend(state, { want: "running" }, context, "restore");
   return answer.ok ? (missing(state, context) ?? answer) : answer;
@@ -302,7 +302,7 @@ function missing(state: SessionState, context: VerbContext): VerbResult | null {
     ? refuse(
         "conflict",
         `Workspace missing: ${state.workspacePath}`,
-        `Holdfast never recreates a missing worktree. Move it back there, check the trash: holdfast trash ls, or start over: holdfast spawn ${state.project} --branch ${quoteShellWord(state.branch)}`,
+        `Holdfast never recreates a missing worktree. Move it back, check the trash: holdfast trash ls, or start over: holdfast spawn ${state.project} --branch ${quoteShellWord(state.branch)}`,
         "worktree-missing",
       )
     : null;
@@ -317,12 +317,12 @@ function admit(state: SessionState, prompt: Extract<Verb, { verb: "prompt" }>, c
   ];
   const { intent } = state;
   const converting = intent.want === "running" && intent.convert !== undefined;
-  // `false`: a run that was lost is asked for again in so many words, whatever the daemon's own policy is.
+  // `false`: a prompt restarts a lost run, whatever --no-restore says.
   const down = intent.want !== "running" || (!converting && downReason(state, false) !== null);
   return down ? intend(state, { want: "running" }, context, "prompt", admitted) : write(state, admitted);
 }
 
-/** Troubles that are the agent's own silence: whoever gives it something to do has heard of them. */
+/** Conditions that mean the agent is silent: a new prompt resolves them. */
 const silences = ["agent-idle", "exited"] as const;
 
 function takenUp({ reactions = {} }: SessionState, { by }: VerbContext): FactEvent[] {

@@ -1,4 +1,4 @@
-/** Names made from what people write: safe as a branch, a directory, a tmux session and a session id. */
+/** Names made from user text: safe as a branch, a directory, a tmux session and a session id. */
 import type { SessionId } from "../contract/ids.ts";
 
 /** Long enough to recognise an issue by, short enough for a list and for a file name. */
@@ -14,7 +14,7 @@ export function slug(text: string): string {
     : text;
   const plain = last
     .normalize("NFKD")
-    // Accents stand apart from their letters now; a dash for each would tear words up.
+    // NFKD separates accents from letters; a dash for each would split words.
     .replaceAll(/\p{M}/gu, "")
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
@@ -24,7 +24,7 @@ export function slug(text: string): string {
   return plain === "" ? "x" : plain;
 }
 
-/** A branch is short enough for a line of a list. */
+/** Short enough for a line of a list. */
 const maxBranch = 60;
 
 /** The branch of a new session: from its issue and title, else from its id and title, so that no two are the same. */
@@ -39,6 +39,6 @@ export function branchFor(from: {
   const rest =
     title !== null && issue !== null && title.startsWith(`${issue}-`) ? title.slice(issue.length + 1) : title;
   const words = [issue ?? from.session, rest === "x" ? null : rest].filter((word) => word !== null).join("-");
-  // A second session for the same issue needs a branch of its own.
+  // A second session for the same issue needs its own branch.
   return `${words.slice(0, maxBranch).replace(/-+$/, "")}${from.again > 1 ? `-${from.again}` : ""}`;
 }

@@ -6,7 +6,7 @@ import type { PermissionRule, RuleAction } from "../contract/permission-rules.ts
 import type { PermissionOption } from "./session.ts";
 
 /**
- * Patterns of permission rules. Each is matched against the whole text, in time that grows with its length: the text is
+ * Patterns of permission rules. Each is matched against the entire text, in time that grows with its length: the text is
  * the agent's, and an expression that backtracks would let it hold the daemon up.
  */
 
@@ -103,7 +103,7 @@ const separators = /[;&|\n\r`(){}<>"']|\$\(/;
 const runners = new Set(["sudo", "env", "command", "exec", "nohup", "time", "nice", "xargs", "builtin", "eval"]);
 const assignment = /^[A-Za-z_][A-Za-z0-9_]*=/;
 const blank = /\s+/;
-/** Nobody writes more assignments and runners before a command; a line made of them would take quadratic time. */
+/** More assignments and runners before a command are not plausible; a line made of them would take quadratic time. */
 const maxStripped = 20;
 
 /**
@@ -158,7 +158,7 @@ export interface Verdict {
   missing: "tool" | "command" | "path" | null;
 }
 
-/** A longer command or path is not matched: nobody writes one by hand. */
+/** A longer command or path is not matched: no user writes one by hand. */
 const maxCommand = 16 * 1024;
 const maxPath = 4096;
 /** Kinds of calls that do what they do to the paths that they name. A command may touch anything. */
@@ -241,7 +241,7 @@ function mayAllow(rule: PermissionRule, { tool, command, cwdInside, paths, extra
   if (rule.command !== undefined) return cwdInside !== false && extras.length === 0;
   // The agent names a tool for files, and a command to run with it: only a rule about commands can allow that.
   if (command !== null && tool !== null && fileTools.has(tool)) return false;
-  // A path says nothing about a call that is not about files.
+  // A path does not apply to a call that is not about files.
   if (rule.path !== undefined) return tool !== null && fileTools.has(tool);
   // Who writes `tool: edit` has the worktree in mind, not the home directory.
   if (paths.length === 0) return tool === null || tool === "search" || !fileTools.has(tool);

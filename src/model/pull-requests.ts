@@ -1,4 +1,4 @@
-/** What a pull request means for its session's status, and for the marks beside it. Pure: facts and their age. */
+/** Pull requests: their part of the session reducer, and what they mean for the session's status. */
 import type { SessionState, Status } from "./session.ts";
 import { formatDuration } from "./duration.ts";
 import type { TrackerEvent } from "../contract/event.ts";
@@ -11,9 +11,9 @@ import {
   type SeenPullRequest,
 } from "../contract/tracker.ts";
 
-/** Longer than any interval of the poller: what nobody confirmed for so long is told with its age. */
+/** Longer than any poll interval: facts that were not confirmed for so long are shown with their age. */
 export const staleAfterMs = 10 * 60_000;
-/** Names in one sentence. */
+/** Check names listed in one sentence. */
 const namedChecks = 3;
 
 export interface PullRequestStatus {
@@ -21,12 +21,12 @@ export interface PullRequestStatus {
   reason: string | null;
 }
 
-/** @param confirmedAt when the tracker last said so; null where this daemon has not heard of it yet. */
+/** @param confirmedAt when a poll last confirmed it; null if this daemon has not polled it yet. */
 export function pullRequestStatus(session: SessionState, now: number, confirmedAt: number | null): PullRequestStatus {
   const primary = primaryPullRequest(session.pullRequests);
   if (primary === null) return { status: null, reason: null };
   const { status, reason } = ofFacts(primary.facts);
-  // What is merged stays merged, however long ago that was heard.
+  // Merged is final, however old the poll is.
   if (status === "merged") return { status, reason };
   const age = now - Math.max(primary.seenAt, confirmedAt ?? 0);
   const old = age > staleAfterMs ? `as of ${formatDuration(age, 1)} ago; tracker unreachable since then` : null;
@@ -48,7 +48,7 @@ function ofFacts(facts: PullRequestFacts): PullRequestStatus {
   return { status: "pr_open", reason: conflict ?? waits };
 }
 
-/** Nothing is left to wait for, by the host's own word and by ours: one of the two may be late. */
+/** Nothing is pending, by the host's status and by ours: either may lag behind. */
 function isMergeable(facts: PullRequestFacts): boolean {
   const { failed, pending } = sortChecks(facts.checks);
   return (
@@ -61,7 +61,7 @@ function isMergeable(facts: PullRequestFacts): boolean {
   );
 }
 
-/** More than mergeable: somebody looked at it. */
+/** More than mergeable: it was reviewed. */
 export function isApprovedAndGreen(facts: PullRequestFacts): boolean {
   return facts.review === "approved" && isMergeable(facts);
 }
@@ -83,11 +83,11 @@ function namesOf(checks: readonly CheckFacts[]): string {
   return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** Whether what is now said of a pull request differs from what is on record. When it was touched says nothing. */
+/** Whether a polled pull request differs from the recorded one. `updatedAt` does not count. */
 export function differs(before: SeenPullRequest | undefined, now: PullRequestFacts): boolean {
   if (before === undefined || before.lost !== null) return true;
   const { facts } = before;
-  // Silence about a conflict is no news: hosts forget it after each push and find out again.
+  // An unknown conflict is not a change: hosts recompute it after each push.
   const conflict = now.conflict ?? facts.conflict;
   const mergeable = now.mergeable ?? facts.mergeable;
   return content({ ...now, conflict, mergeable }) !== content(facts);
@@ -104,7 +104,7 @@ export function isTaken({ lost, takenBy }: SeenPullRequest): boolean {
   return lost !== null && (takenBy !== undefined || lost.startsWith("claimed by "));
 }
 
-/** None of these is the session's own activity: what others do to its pull request does not make it younger. */
+/** Tracker events are not the session's own activity, so they do not change `lastActivityAt`. */
 export function applyTrackerEvent(state: SessionState, event: TrackerEvent & { at: number }): Partial<SessionState> {
   switch (event.type) {
     case "pull-request.seen":
@@ -129,7 +129,7 @@ export function applyTrackerEvent(state: SessionState, event: TrackerEvent & { a
       const keys = (before?.keys ?? []).filter((key) => key !== event.key);
       const history = {
         keys: [...keys, event.key].slice(-rememberedKeys),
-        // Telling a person has no budget.
+        // Notifying the user has no budget.
         attempts:
           event.type === "reaction.fired" && event.action !== "notify" ? event.attempt : (before?.attempts ?? 0),
         escalated: event.type === "reaction.escalated" || (before?.escalated ?? false),
@@ -140,7 +140,7 @@ export function applyTrackerEvent(state: SessionState, event: TrackerEvent & { a
     case "reaction.cleared": {
       const before = state.reactions?.[event.reaction];
       if (before === undefined) return {};
-      // What was reacted to stays known: the same content again is no news.
+      // The keys stay: the same content does not trigger the reaction again.
       return { reactions: { ...state.reactions, [event.reaction]: { ...before, attempts: 0, escalated: false } } };
     }
     case "notification":
@@ -183,7 +183,7 @@ function withPullRequests(pullRequests: SeenPullRequest[]): Partial<SessionState
 
 const stateOrder: readonly PullRequestFacts["state"][] = ["open", "merged", "closed"];
 
-/** The one that a session is judged by. */
+/** The pull request that determines the session's status. */
 export function primaryPullRequest(pullRequests: readonly SeenPullRequest[] | undefined): SeenPullRequest | null {
   const [first] = (pullRequests ?? [])
     .filter(({ lost }) => lost === null)

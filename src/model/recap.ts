@@ -1,5 +1,5 @@
 /**
- * The recap: what was said and done before a context reset, as compact Markdown for the next prompt. It is made from our
+ * The recap: the conversation before a context reset, as compact Markdown for the next prompt. It is made from our
  * own events, because the agent lost its memory of them. Prompts and text are complete; each tool call is one line.
  */
 import type { StoredEvent } from "../contract/event.ts";
@@ -18,7 +18,7 @@ export interface RecapOptions {
 }
 
 export interface Recap {
-  /** Empty if nothing was said. */
+  /** Empty without a conversation. */
   markdown: string;
   turns: number;
   omitted: number;

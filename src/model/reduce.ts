@@ -9,9 +9,9 @@ import type { QueuedPrompt, SessionState } from "./session.ts";
 import { applyTrackerEvent } from "./pull-requests.ts";
 import { shorten } from "./text.ts";
 
-/** Crashes older than this cannot matter to the budget any more. */
+/** Older crashes no longer count for the crash budget. */
 const crashMemory = 10;
-/** Of an error message; all of it is in the event. */
+/** Characters of an error message; the event has all of it. */
 const keptMessage = 500;
 
 export function reduce(state: SessionState | null, event: StoredEvent): SessionState {
@@ -52,7 +52,7 @@ export function reduce(state: SessionState | null, event: StoredEvent): SessionS
   return reduceOwn({ ...state }, event);
 }
 
-/** The same on a state that nobody else has yet: many events at once need one copy of it, not one each. */
+/** Changes a state that the caller owns: many events need one copy, not one each. */
 export function reduceOwn(own: SessionState, event: StoredEvent): SessionState {
   if (event.type === "session.created") throw new Error(`session ${event.id} was created twice`);
   if (event.seq !== own.seq + 1) throw new Error(`event ${event.seq} of ${own.id} follows ${own.seq}`);
@@ -71,7 +71,7 @@ function applyEvent(
     case "session.intent":
       return {
         intent: { ...event.want, by: event.by, at: event.at, seq: event.seq },
-        // A person who starts it again gets a whole crash budget again.
+        // Starting it again resets the crash budget.
         ...(event.want.want === "running" ? { crashes: [], resumeFailures: 0 } : {}),
         ...(event.want.want === "running" ? plannedAgain(state) : {}),
       };
@@ -79,11 +79,11 @@ function applyEvent(
       return { title: event.title };
     case "session.copied":
       return {
-        // Nothing here leads to the original's processes, files or conversation.
+        // Drops every reference to the original's processes, files and conversation.
         run: { run: "none" },
         workspace: {
           at: "gone",
-          reason: `it belongs to the home ${event.original}, of which this one is a copy`,
+          reason: `it belongs to the home ${event.original}; this home is a copy`,
           original: event.original,
         },
         turn: state.turn.turn === "open" ? { turn: "none" } : state.turn,
@@ -161,7 +161,7 @@ function applyEvent(
           seq: event.seq,
         },
         activity: null,
-        // Nobody is left to hear an answer.
+        // No agent is left to answer.
         permissions: [],
         crashes: event.how === "crash" ? [...state.crashes, event.at].slice(-crashMemory) : state.crashes,
         ...cutTurn(state, event),
@@ -176,7 +176,7 @@ function applyEvent(
         agentSessionId: null,
         prompted: false,
         resumeFailures: 0,
-        // The launch failed for the conversation's sake, and that is gone: nothing stands against a fresh one.
+        // The launch failed because of the lost conversation, so a fresh one may start.
         ...(state.run.run === "failed" ? { run: { run: "none" as const } } : {}),
       };
     case "prompt.admitted":
@@ -192,7 +192,7 @@ function applyEvent(
     case "prompt.requeued":
       return { queue: requeue(state.queue, event) };
     case "prompt.doubtful":
-      // Over as far as we are concerned: it may have arrived, so it is the person's to send again.
+      // It may have arrived, so only the user may send it again.
       return { queue: without(state.queue, event.promptId) };
     case "prompt.sent":
       return {
@@ -227,7 +227,7 @@ function applyEvent(
           at: event.at,
           ...(event.message === undefined ? {} : { message: shorten(event.message, keptMessage) }),
         },
-        // After a forced end the agent may still wait for its answer; otherwise its questions ended with the turn.
+        // After a forced end the agent may still wait for an answer; otherwise its requests ended with the turn.
         ...(event.stopReason === "forced" ? {} : { permissions: [] }),
         lastActivityAt: event.at,
       };
@@ -266,7 +266,7 @@ function applyEvent(
     case "model.changed":
       return { picks: { ...state.picks, model: event.model } };
     case "config.changed":
-      // What a configuration file chooses is chosen again from that file at the next launch.
+      // Values from a configuration file are read from that file again at the next launch.
       return event.picked === undefined || event.by === configurationActor
         ? {}
         : { picks: { ...state.picks, config: { ...state.picks.config, [event.picked.id]: event.picked.value } } };
@@ -302,7 +302,7 @@ function applyEvent(
   }
 }
 
-/** A chat's turn has its own end on record; a terminal's is only known from what its agent did last. */
+/** A chat records the end of each turn; a terminal's turn is only known from its agent's last activity. */
 function cutTurn(
   { kind, activity }: SessionState,
   { how, at }: Extract<SessionEvent, { type: "run.ended" }> & { at: number },
@@ -315,20 +315,20 @@ function noCutTurn({ cutTurn: cut }: SessionState): Partial<SessionState> {
   return cut === undefined ? {} : { cutTurn: null };
 }
 
-/** A worktree that never came to be is created for whoever asks again. */
+/** The next start creates a worktree that was never created. */
 function plannedAgain({ workspace }: SessionState): Partial<SessionState> {
   const unmade = workspace.at === "planned" || (workspace.at === "gone" && workspace.neverMade === true);
   return unmade ? { workspace: { at: "planned" } } : {};
 }
 
-/** What was asked for is done, so the intent is a plain one again, and newer than the end of the other kind. */
+/** The conversion is done: the intent becomes a plain one, newer than the end of the other kind. */
 function converted({ intent }: SessionState, seq: number): Partial<SessionState> {
   if (intent.want !== "running" || intent.convert === undefined) return {};
   const { convert: _done, ...plain } = intent;
   return { intent: { ...plain, seq } };
 }
 
-/** Back to waiting; also one that counted as given away and went down with its agent. */
+/** Puts a prompt back into the queue, also a sent one that was lost with its agent. */
 function requeue(queue: QueuedPrompt[], event: { promptId: PromptId; at: number; seq: number }): QueuedPrompt[] {
   const { promptId } = event;
   if (queue.some((prompt) => prompt.promptId === promptId)) return withState(queue, promptId, "queued");

@@ -16,7 +16,7 @@ test("[ROLE-3] an orchestrator's instructions name its project's commands and wh
   ]) {
     expect(text).toContain(`holdfast ${command}`);
   }
-  expect(text).toContain("for a person: ask");
+  expect(text).toContain("Only the user may end, restore or delete sessions");
   expect(text).not.toContain("spawn my-app 123");
   expect(orchestratorInstructions({ ...facts, tracker: "owner/my-app" })).toContain("holdfast spawn my-app 123");
 });

@@ -1,7 +1,7 @@
-/** What the record of the latest launch means by itself: how it ended, whether it may be started again, why not. */
+/** The latest launch: how it ended, whether its program can start, and whether the session may be launched again. */
 import type { EndedHow, ExitStatus, Run, SessionState } from "./session.ts";
 
-/** The sentence for a program that is not on PATH: the daemon writes it, and the CLI compares it with the user's own PATH. */
+/** The daemon's sentence for a program that is not on PATH; the CLI compares it with the user's own PATH. */
 const onPath = /^(\S+) was not found on PATH\b/gm;
 
 export function notOnPath(program: string): string {
@@ -13,52 +13,52 @@ export function missingPrograms(text: string): string[] {
   return [...new Set([...text.matchAll(onPath)].map(([, program]) => program!))];
 }
 
-/** What would be launched now, as far as that can be read. */
+/** The build that would be launched now, as far as it can be read. */
 export interface SeenBuild {
   /** Null: a file of it is missing or cannot be read. */
   build: string | null;
-  /** Since when it has been seen like this. */
+  /** When it was first seen like this. */
   since: number;
 }
 
-/** For so long a new program has to be the same before a living agent is ended for it. */
+/** A new program must stay the same for this long before a running agent is restarted for it. */
 export const settledBuildMs = 5_000;
 
-/** Whether a living agent is of another build than would be launched now. */
+/** Whether a running agent is of another build than would be launched now. */
 export function isStaleBuild(recorded: string, seen: SeenBuild, now: number): boolean {
   return seen.build !== null && seen.build !== recorded && now - seen.since >= settledBuildMs;
 }
 
-/** What sh gives where it could not become the agent: not found; not executable, or still being written. */
+/** Exit codes of sh if it could not start the agent: not found; not executable, or still being written. */
 export function couldNotStart(exit: ExitStatus | null): boolean {
   return exit !== null && exit.signal === null && (exit.code === 127 || exit.code === 126);
 }
 
 const firstRetryMs = 1_000;
-/** Looking for a file costs nothing; a launch that fails leaves events each time. */
+/** Checking for a file is cheap; each failed launch leaves events. */
 const longestLookMs = 30_000;
 const longestRetryMs = 5 * 60_000;
 
-/** How long to wait before the next look for a program that has been missing for so long. */
+/** The delay before the next check for a program that has been missing for this long. */
 export function nextLookMs(missingForMs: number): number {
   return Math.min(Math.max(missingForMs, firstRetryMs), longestLookMs);
 }
 
-/** How long after a launch that could not start its program the next one comes. */
+/** The delay after a launch that could not start its program. */
 export function nextRetryMs(attempt: number): number {
   return Math.min(firstRetryMs * 2 ** Math.min(attempt - 1, 20), longestRetryMs);
 }
 
 const retryForMs = 60 * 60_000;
 
-/** Whether the launches that could not start their program have taken an hour: npm is done by then. */
+/** Whether failed starts have been retried for an hour: an npm update is done by then. */
 export function isLastRetry(attempt: number): boolean {
   let waited = 0;
   for (let one = 1; one <= attempt && waited <= retryForMs; one++) waited += nextRetryMs(one);
   return waited > retryForMs;
 }
 
-/** Three crashes within a minute are a loop, not bad luck: then nothing is started again until the person asks. */
+/** Three crashes within a minute are a loop: the session stays down until the user starts it again. */
 export const crashBudget = 3;
 export const crashWindowMs = 60_000;
 
@@ -82,14 +82,14 @@ const isOwnExit = ({ code, signal }: ExitStatus): boolean => code === 0 && signa
 /** What sh and many agents make of SIGINT. */
 const interruptedCode = 130;
 
-/** In a terminal Ctrl-C is a person's key; and the shell that a person leaves exits with what its last command returned. */
+/** In a terminal the user presses Ctrl-C, and a shell that the user leaves exits with its last command's code. */
 function isLeaving({ code, signal }: ExitStatus, role: SessionState["role"]): boolean {
   return signal === "SIGINT" || (signal === null && (code === interruptedCode || role === "shell"));
 }
 
 /**
  * Crashes in a row, each within the window of the latest. Measured from the latest crash and not from now: otherwise a
- * session that used up its budget would start again by itself a minute later.
+ * session that used up its budget would restart automatically a minute later.
  */
 export function recentCrashes({ crashes }: Pick<SessionState, "crashes">): number {
   const latest = crashes.at(-1);
@@ -98,10 +98,10 @@ export function recentCrashes({ crashes }: Pick<SessionState, "crashes">): numbe
   return crashes.filter((at) => at <= latest && latest - at < crashWindowMs).length;
 }
 
-/** Why a session that is wanted running stays down by itself. */
+/** Why a session that should run stays down. */
 export type DownReason = "exited" | "failed" | "crashing" | "lost";
 
-/** Null when nothing in the record stands against a launch (or when there is a live run, which needs none). */
+/** Null if nothing prevents a launch, or if the run is live. */
 export function downReason(session: SessionState, restoreLost: boolean): DownReason | null {
   const { run, workspace } = session;
   // The next intent to run clears it.
@@ -118,7 +118,7 @@ export function downReason(session: SessionState, restoreLost: boolean): DownRea
     case "lost":
       return restoreLost || askedSince(session, run.seq) || promptedSince(session, run.seq) ? null : "lost";
     case "crash":
-      // A waiting prompt does not lift it: the loop of crashes would go on with each of them.
+      // A queued prompt does not lift it: each one would continue the crash loop.
       return askedSince(session, run.seq) || recentCrashes(session) < crashBudget ? null : "crashing";
     case "stopped":
       return null;
@@ -128,7 +128,7 @@ export function downReason(session: SessionState, restoreLost: boolean): DownRea
   }
 }
 
-/** Whether the next launch is the loop's own doing: nobody asked for it since the last one ended, so nobody waits for it. */
+/** Whether the next launch is automatic: no request since the last one ended, so no client waits for it. */
 export function isRelaunch(session: SessionState): boolean {
   const { run } = session;
   return run.run === "ended" && run.how !== "own-exit" && !askedSince(session, run.seq);
@@ -147,8 +147,8 @@ function promptedSince({ queue }: Pick<SessionState, "queue">, seq: number): boo
 }
 
 /**
- * Wanted down, and down by its own record with nothing left to write: no look at it could lead to anything. What makes
- * its worktree may have outlived the daemon that began it.
+ * Meant to be down, and recorded as down with nothing left to write: no observation can change it. A planned worktree is
+ * not inactive, because the commands that create it may have outlived the daemon that started them.
  */
 export function isInactive({ intent, run, turn, queue, workspace }: SessionState): boolean {
   if (isLive(run) || turn.turn === "open" || queue.some((prompt) => prompt.state === "sending")) return false;
@@ -156,7 +156,7 @@ export function isInactive({ intent, run, turn, queue, workspace }: SessionState
   return intent.want === "stopped" || intent.want === "archived" || isCleared({ intent, run, workspace });
 }
 
-/** Ended for good by the person, and nothing of it runs or is left at its place. */
+/** Killed or deleted, with no process running and no worktree in place. */
 export function isCleared({ intent, run, workspace }: Pick<SessionState, "intent" | "run" | "workspace">): boolean {
   const over = intent.want === "killed" || intent.want === "deleted";
   return over && !isLive(run) && workspace.at !== "ready" && workspace.at !== "planned";

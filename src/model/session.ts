@@ -1,6 +1,6 @@
 /**
- * What is stored of a session. It is a fold of the session's events (see reduce.ts) and of nothing else;
- * status is computed from it and from what is observed, and is never stored.
+ * The stored state of a session: the reducer's result over its events (see reduce.ts) and nothing else. The status is
+ * computed from it and from observations, and is never stored.
  */
 import type { Containment } from "../contract/containment.ts";
 import type {
@@ -40,7 +40,7 @@ export type {
   Want,
 } from "../contract/ids.ts";
 
-/** `seq` is the event that wrote it: order is told by sequence, because clocks can be set back. */
+/** `seq` is the event that wrote it: order follows the sequence, because clocks can be set back. */
 export type Intent = Want & { by: Actor; at: number; seq: number };
 export type IntentName = Want["want"];
 
@@ -60,8 +60,8 @@ export type Run =
       seq: number;
     }
   /**
-   * The launch itself did not work. With `retry` its program could not be started: it is launched again later, as it counts
-   * as no crash. Otherwise nothing is tried again until the user asks for it.
+   * The launch failed. With `retry` its program could not be started: it is launched again later and does not count as a
+   * crash. Otherwise it is not retried until the user starts it again.
    */
   | {
       run: "failed";
@@ -75,17 +75,17 @@ export type Run =
 
 /** Where the session's files are. `planned` is written before anything is created. */
 export type Workspace =
-  /** `failed`: why it could not be created. Nothing of it is left; the next intent to run tries again. */
+  /** `failed`: why it could not be created. Everything was rolled back; the next start tries again. */
   | { at: "planned"; failed?: string }
   | { at: "ready" }
-  /** `branch` was checked out then, which need not be the one that the session began on. */
+  /** `branch` was checked out then; the session may have started on another one. */
   | { at: "trashed"; trash: TrashId; branch?: string }
-  /** Removed for good (trash emptied), or never made: then the next intent to run creates it. */
+  /** Removed permanently (trash emptied), or never created: then the next start creates it. */
   | {
       at: "gone";
       reason: string;
       neverMade?: boolean;
-      /** What is at its path belongs to this home, of which ours is a copy. */
+      /** The home that owns the worktree at its path; this home is a copy of it. */
       original?: string;
     };
 
@@ -94,33 +94,33 @@ export type Turn =
   | { turn: "none" }
   /** `prompt` is null in a turn that the agent started itself. */
   | { turn: "open"; prompt: PromptId | null; startedAt: number; answerMayBeLost: boolean; cancelling?: boolean }
-  /** `message` is the agent's or the adapter's own text, where it gave one. */
+  /** `message`: the agent's or the adapter's own text, if any. */
   | { turn: "ended"; stopReason: string; at: number; message?: string };
 
 export interface QueuedPrompt {
   promptId: PromptId;
   admittedAt: number;
   admittedSeq: number;
-  /** The event that has its text, where that is not the one that admitted it. */
+  /** The event that has its text, if it was edited. */
   editedSeq?: number;
-  /** `sending` is written before the text is typed or appended; a crash there is settled by looking, not by repeating. */
+  /** `sending` is written before the text is typed or appended; a crash there is settled by observation, not by resending. */
   state: "queued" | "sending";
 }
 
-/** A question of the agent that waits for a person, however long. */
+/** A permission request that waits for the user, however long. */
 export interface PermissionRequest {
   /** Unique in the session; contract/question.ts has the name that is shown. */
   requestId: string;
   title: string;
   options: PermissionOption[];
-  /** Missing in questions of earlier builds, whose `requestId` names it. */
+  /** Missing in requests of earlier builds, whose `requestId` names it. */
   asker?: Asker;
-  /** The call it is about, where the agent named it, and the event that asked. */
+  /** The tool call, if the agent named it, and the event of the request. */
   toolCallId?: string;
   seq?: number;
 }
 
-/** What somebody chose for a chat agent; most agents forget it when they end, so it is applied again. */
+/** Settings chosen for a chat agent; most agents forget them when they exit, so they are applied again. */
 export interface Picks {
   mode?: string;
   model?: string;
@@ -145,34 +145,34 @@ export interface SessionState {
   run: Run;
   turn: Turn;
   queue: QueuedPrompt[];
-  /** Open questions of a chat agent, oldest first. */
+  /** Open permission requests of a chat agent, oldest first. */
   permissions: PermissionRequest[];
   picks: Picks;
   agentSessionId: string | null;
-  /** When the chat conversation began: one agent must not be resumed in that same minute. */
+  /** When the chat conversation began: one agent must not be resumed within the same minute. */
   conversationSince: number | null;
-  /** Whether the agent's conversation ever got a prompt: one that did not cannot be resumed. */
+  /** Whether the conversation ever received a prompt: without one it cannot be resumed. */
   prompted: boolean;
-  /** What the agent was last seen doing; null while it is down. */
+  /** The last observed activity; null while the agent is down. */
   activity: { activity: Activity; source: string; at: number } | null;
-  /** Times of the latest crashes, newest last; the crash budget looks at these. */
+  /** Times of the latest crashes, newest last, for the crash budget. */
   crashes: number[];
-  /** A terminal agent crashed or was lost in the middle of a turn, and no turn has begun since. Absent otherwise. */
+  /** A terminal agent crashed or was lost during a turn, and no turn has started since. */
   cutTurn?: { how: "crash" | "lost"; at: number } | null;
-  /** Resume attempts in a row that failed; at three the conversation is started afresh, with a notice. */
+  /** Failed resume attempts in a row; after three a new conversation starts, with a notice. */
   resumeFailures: number;
-  /** The one that counts: an open one before a merged one before a closed one, the newest of these. */
+  /** The primary one: open before merged before closed, then the newest. */
   pullRequest: { url: string; state: string } | null;
-  /** Left out of sessions that never had one, as are the next three. */
+  /** Left out if there never was one, as are the next three. */
   pullRequests?: SeenPullRequest[];
   issueSeen?: SeenIssue;
   reactions?: { [R in ReactionName]?: ReactionHistory };
-  /** Notifications that somebody outside of the dashboard is still to be told of. */
+  /** Notifications that are not yet sent outside the dashboard. */
   untold?: string[];
-  /** Left out of sessions that are not contained. */
+  /** Left out if the session is not contained. */
   contain?: Containment;
   createdAt: number;
   lastActivityAt: number;
-  /** Sequence of the last event folded in. */
+  /** Sequence of the last reduced event. */
   seq: number;
 }

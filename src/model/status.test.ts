@@ -114,13 +114,13 @@ const rows: Row[] = [
     "Claude Code asks whether to trust this folder",
   ],
   ["not observed", upNow, unknown, "unknown", "tmux did not answer"],
-  ["gone, not yet concluded", upNow, absent, "unknown", "it looks gone; not concluded yet"],
-  ["dead, not yet recorded", upNow, dead(null), "unknown", "the agent has ended; its end is being recorded"],
-  ["an earlier launch still there", upNow, aliveOther, "starting", "an earlier launch is being ended"],
+  ["gone, not yet concluded", upNow, absent, "unknown", "appears to have exited; verifying"],
+  ["dead, not yet recorded", upNow, dead(null), "unknown", "the agent exited; recording how"],
+  ["an earlier launch still there", upNow, aliveOther, "starting", "stopping an earlier launch"],
   ["launch failed", [...base, started, failed], absent, "failed", "no such binary"],
   ["launch failed, not observed", [...base, started, failed], unknown, "failed", "no such binary"],
   ["launch failed, asked again", [...base, started, failed, intent({ want: "running" })], absent, "starting", null],
-  ["one crash", [...upNow, crash(7)], absent, "starting", "starting again after a crash (exit code 7)"],
+  ["one crash", [...upNow, crash(7)], absent, "starting", "restarting after a crash (exit code 7)"],
   [
     "crash budget used up",
     [...upNow, crash(1), started, crash(1), started, crash(7)],
@@ -128,19 +128,13 @@ const rows: Row[] = [
     "failed",
     "crashed 3 times within 60 s, last exit code 7",
   ],
-  [
-    "lost",
-    [...upNow, ended("lost")],
-    absent,
-    "starting",
-    "starting again: it was lost with the machine or its tmux server",
-  ],
+  ["lost", [...upNow, ended("lost")], absent, "starting", "restarting: it was lost to a reboot or tmux crash"],
   [
     "lost with --no-restore",
     [...upNow, ended("lost")],
     absent,
     "failed",
-    "lost with the machine or its tmux server, and started with --no-restore",
+    "lost to a reboot or tmux crash; not restarted because of --no-restore",
     { restoreLost: false },
   ],
   [
@@ -177,7 +171,7 @@ const rows: Row[] = [
     [...upNow, intent({ want: "running", convert: { kind: "chat", fresh: false } })],
     alive(),
     "starting",
-    "it is being converted to chat",
+    "converting to chat",
   ],
   [
     "worktree missing under a living agent",
@@ -198,13 +192,7 @@ const rows: Row[] = [
   ["own exit", [...upNow, ended("own-exit", { code: 0, signal: null })], absent, "exited", null],
   ["own exit, worktree missing", [...upNow, ended("own-exit")], absent, "exited", null, { workspaceThere: false }],
   ["stopped", [...upNow, ended("stopped"), intent({ want: "stopped" })], absent, "stopped", null],
-  [
-    "stopped, its processes still there",
-    [...upNow, intent({ want: "stopped" })],
-    alive(),
-    "stopped",
-    "its processes are being ended",
-  ],
+  ["stopped, its processes still there", [...upNow, intent({ want: "stopped" })], alive(), "stopped", "stopping"],
   ["snoozed", [...base, intent({ want: "snoozed", until: now })], absent, "snoozed", null],
   ["archived", [...base, intent({ want: "archived" })], absent, "archived", null],
   ["killed", [...base, intent({ want: "killed" })], absent, "killed", null],
@@ -213,7 +201,7 @@ const rows: Row[] = [
     [...upNow, intent({ want: "killed" })],
     alive({ activity: "working" }),
     "killed",
-    "its processes are being ended",
+    "stopping",
   ],
   ["killed and not observed", [...upNow, intent({ want: "killed" })], unknown, "killed", null],
   ["deleted", [...base, intent({ want: "deleted" })], absent, "killed", "deleted"],
@@ -243,7 +231,7 @@ describe("[CORE-14] status is computed from intent, record and observation", () 
     [badTurn("max_turn_requests"), "its last turn hit the agent's request limit"],
     [badTurn("orphaned_at_restart"), "the agent exited during its last turn"],
     [cut("crash"), "the agent crashed during its last turn and was restarted"],
-    [cut("lost"), "its last turn was cut: the machine or its tmux server went down"],
+    [cut("lost"), "its last turn was cut by a reboot or tmux crash"],
   ])("[CORE-201] a turn that came to nothing needs the user, with the reason (%#)", (events, reason) => {
     const answer = { status: "idle", reason, turnFailed: true };
     expect(statusOf(fold(events), alive(), now, options)).toEqual(answer);
@@ -295,7 +283,7 @@ describe("[CORE-14] status is computed from intent, record and observation", () 
     };
     expect(statusOf(lost, alive(), now, options)).toEqual({
       status: "working",
-      reason: "the answer may be lost; the turn can be ended by force",
+      reason: "part of the answer may be lost; you can force-end the turn",
     });
   });
 

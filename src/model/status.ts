@@ -1,4 +1,4 @@
-/** A session's status: computed from the record and what was observed whenever somebody asks, never stored. */
+/** A session's status: computed from its state and the observation on each request, never stored. */
 import type { ExitStatus, SessionState, Status, Activity } from "./session.ts";
 import type { Observed, RuntimeFacts } from "./facts.ts";
 import { pullRequestStatus } from "./pull-requests.ts";
@@ -13,29 +13,29 @@ export function chatActivity({ permissions, turn }: Pick<SessionState, "permissi
 
 export interface Hint {
   activity: Activity;
-  /** What said so: `hook:Stop`, `transcript`, `title`, `screen` … */
+  /** Where it comes from: `hook:Stop`, `transcript`, `title`, `screen` … */
   source: string;
-  /** When it was said (hook) or last seen (screen). */
+  /** When it was reported (hook) or last seen (screen). */
   at: number;
   reason?: string | null;
 }
 
 interface Hints {
-  /** The latest word of the agent itself: its hooks, its status file, its transcript. */
+  /** Reported by the agent itself: its hooks, its status file, its transcript. */
   told: Hint | null;
-  /** What the rendered screen or the pane's title shows now. */
+  /** Shown now by the rendered screen or the pane's title. */
   shown: Hint | null;
 }
 
 /**
- * A hook that says `working` and is older than this while the screen shows otherwise was never followed by its end:
- * Claude Code runs no hook when a turn is interrupted with Escape.
+ * A hook's `working` that is older than this while the screen shows otherwise was never ended: Claude Code runs no hook
+ * when a turn is interrupted with Escape.
  */
 const staleWordMs = 10_000;
 
 /**
- * The agent's own word first, the screen second, with two exceptions that the screen decides: an open question that is
- * visible (a start-up dialog has no hook, and typing into it would answer it), and a `working` that was never ended.
+ * The agent's own report first, the screen second, except in two cases: a visible question (a start-up dialog has no hook,
+ * and typing into it would answer it), and a `working` that was never ended.
  */
 export function mergeActivity({ told, shown }: Hints): Required<Hint> | null {
   const chosen = choose(told, shown);
@@ -49,7 +49,7 @@ function choose(told: Hint | null, shown: Hint | null): Hint | null {
   return told;
 }
 
-/** A hint for the person, nothing is done about it: working, and nothing happened for longer than the limit. */
+/** Working, but without activity for longer than the limit. Shown to the user only. */
 export function isStuck(activity: Activity | null, lastActivityAt: number, now: number, stuckAfterMs: number): boolean {
   return activity === "working" && now - lastActivityAt > stuckAfterMs;
 }
@@ -57,20 +57,20 @@ export function isStuck(activity: Activity | null, lastActivityAt: number, now: 
 interface FailedTurn {
   /** Identifies this turn among the session's turns. */
   key: string;
-  /** Lower-case fragment, with the agent's own words where it gave any. */
+  /** Lower-case fragment, with the agent's own message if any. */
   why: string;
 }
 
 const longestWords = 300;
 
-/** The session's latest turn, if it failed, was refused or was cut, and no turn has begun since. */
+/** The session's latest turn, if it failed, was refused or was cut, and no turn has started since. */
 export function failedTurn({ kind, turn, cutTurn }: SessionState): FailedTurn | null {
   if (kind === "terminal") {
     if (cutTurn === undefined || cutTurn === null) return null;
     const why =
       cutTurn.how === "crash"
         ? "the agent crashed during its last turn and was restarted"
-        : "its last turn was cut: the machine or its tmux server went down";
+        : "its last turn was cut by a reboot or tmux crash";
     return { key: `cut:${cutTurn.at}`, why };
   }
   if (turn.turn !== "ended") return null;
@@ -81,21 +81,21 @@ export function failedTurn({ kind, turn, cutTurn }: SessionState): FailedTurn | 
 }
 
 export interface StatusOptions {
-  /** The project's limit of silence for a working agent. */
+  /** After this long without activity a working agent counts as stuck. */
   stuckAfterMs: number;
-  /** Whether the worktree's directory is there; undefined where that is not known. */
+  /** Whether the worktree's directory exists; undefined if unknown. */
   workspaceThere?: boolean | undefined;
   /** False after `start --no-restore`. */
   restoreLost?: boolean;
-  /** Why the agent's program cannot be launched; null or left out where it can, or was not looked for. */
+  /** Why the agent's program cannot be launched; null if it can, or was not checked. */
   missingProgram?: string | null;
-  /** When the tracker last said that what is on record still holds; null where nobody asked it yet. */
+  /** When a poll last confirmed the recorded pull request; null before the first poll. */
   trackerHeardAt?: number | null;
 }
 
 export interface StatusResult {
   status: Status;
-  /** Why, where the status alone does not say enough. */
+  /** Why, if the status alone is not clear. */
   reason: string | null;
   /** The latest turn failed, was refused or was cut, and needs the user although the agent itself is fine. */
   turnFailed?: true;
@@ -108,13 +108,12 @@ export function statusOf(
   options: StatusOptions,
 ): StatusResult {
   const { want } = session.intent;
-  // A tombstone is never listed; whoever asks all the same reads that it is over.
+  // A deleted session is never listed; a direct request still gets a status.
   if (want === "deleted") return { status: "killed", reason: "deleted" };
-  if (want !== "running")
-    return { status: want, reason: runtime.is === "known" ? "its processes are being ended" : null };
+  if (want !== "running") return { status: want, reason: runtime.is === "known" ? "stopping" : null };
   const { intent } = session;
   if (intent.want === "running" && intent.convert !== undefined)
-    return { status: "starting", reason: `it is being converted to ${intent.convert.kind}` };
+    return { status: "starting", reason: `converting to ${intent.convert.kind}` };
   const alive = runtime.is === "known" && runtime.value.agent.alive && isExpected(session, runtime.value);
   const rest = downReason(session, options.restoreLost ?? true);
   if (rest !== null && !alive) return atRest(session, rest);
@@ -128,9 +127,9 @@ export function statusOf(
   }
   if (runtime.is === "unknown") return { status: "unknown", reason: runtime.why };
   if (session.run.run !== "up") return { status: "starting", reason: startingAgain(session) };
-  if (runtime.is === "absent") return { status: "unknown", reason: "it looks gone; not concluded yet" };
-  if (!isExpected(session, runtime.value)) return { status: "starting", reason: "an earlier launch is being ended" };
-  if (!alive) return { status: "unknown", reason: "the agent has ended; its end is being recorded" };
+  if (runtime.is === "absent") return { status: "unknown", reason: "appears to have exited; verifying" };
+  if (!isExpected(session, runtime.value)) return { status: "starting", reason: "stopping an earlier launch" };
+  if (!alive) return { status: "unknown", reason: "the agent exited; recording how" };
   return ofLiving(session, runtime.value, now, options);
 }
 
@@ -167,7 +166,7 @@ function atRest(session: SessionState, rest: DownReason): StatusResult {
       };
     }
     case "lost":
-      return { status: "failed", reason: "lost with the machine or its tmux server, and started with --no-restore" };
+      return { status: "failed", reason: "lost to a reboot or tmux crash; not restarted because of --no-restore" };
     default:
       rest satisfies never;
       return { status: "failed", reason: null };
@@ -180,7 +179,7 @@ function whyFailed({ run, workspace }: SessionState): string | null {
   return run.retry === undefined ? run.reason : `${clause(run.reason)}; ${run.retry.attempt} attempts failed`;
 }
 
-/** More follows it. */
+/** The sentence without its period, to be continued. */
 const clause = (sentence: string): string => sentence.replace(/\.$/, "");
 
 const notCreated = (why: string): string => `The worktree could not be created: ${why}`;
@@ -189,35 +188,37 @@ function startingAgain({ run }: SessionState): string | null {
   if (run.run === "failed")
     return run.retry === undefined ? null : `${clause(run.reason)}; retrying (failed attempts: ${run.retry.attempt})`;
   if (run.run !== "ended") return null;
-  if (run.how === "crash") return `starting again after a crash (${describeExit(run.exit)})`;
-  return run.how === "lost" ? "starting again: it was lost with the machine or its tmux server" : null;
+  if (run.how === "crash") return `restarting after a crash (${describeExit(run.exit)})`;
+  return run.how === "lost" ? "restarting: it was lost to a reboot or tmux crash" : null;
 }
 
 export function describeExit(exit: ExitStatus | null): string {
   if (exit === null || (exit.code === null && exit.signal === null)) return "without an exit status";
-  // The signal says more: a killed process may report code 0 beside it.
+  // The signal is more precise: a killed process may report code 0 with it.
   return exit.signal === null ? `exit code ${exit.code}` : `signal ${exit.signal}`;
 }
 
 function ofLiving(session: SessionState, seen: RuntimeFacts, now: number, options: StatusOptions): StatusResult {
   const { turn } = session;
-  // What a chat agent does is on record; what was seen of it may be older than that.
+  // A chat agent's activity is recorded; the observation may be older.
   const activity = session.kind === "chat" ? chatActivity(session) : seen.activity;
   if (activity === "needs_input" || session.permissions.length > 0) {
     return { status: "needs_input", reason: session.kind === "chat" ? null : (seen.asks ?? null) };
   }
   if (activity === "working") {
     const reason =
-      turn.turn === "open" && turn.answerMayBeLost ? "the answer may be lost; the turn can be ended by force" : null;
+      turn.turn === "open" && turn.answerMayBeLost
+        ? "part of the answer may be lost; you can force-end the turn"
+        : null;
     const stuck = isStuck("working", session.lastActivityAt, now, options.stuckAfterMs);
     return { status: stuck ? "stuck" : "working", reason };
   }
   if (activity === null && seen.starting === true) return { status: "starting", reason: null };
   const failed = failedTurn(session);
   const { status, reason } = pullRequestStatus(session, now, options.trackerHeardAt ?? null);
-  // Silence is not taken for idleness: a command that reports nothing is alive, and that is all there is to know.
+  // Silence is not idleness: a command that reports nothing is running, and nothing more is known.
   const alive = activity === null ? "running" : "idle";
-  // A prompt that waits to be sent is the answer to it: its turn begins in a moment.
+  // A queued prompt responds to the failure: its turn starts soon.
   if (failed === null || session.queue.length > 0) return { status: status ?? alive, reason };
   return { status: status ?? alive, reason: failed.why, turnFailed: true };
 }

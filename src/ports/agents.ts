@@ -31,8 +31,8 @@ export interface TerminalAgent {
   /** Paths below the worktree that the agent itself writes and that must not show as changes. */
   exclude: string[];
   /**
-   * What the screen shows once the agent has begun its first prompt or taken up a conversation. For agents that look ready
-   * before that and then draw themselves anew: what is typed in between is lost.
+   * What the screen shows once the agent has begun its first prompt or resumed a conversation. For agents that look ready
+   * before that and then draw themselves again: what is typed in between is lost.
    */
   begun?: RegExp;
   /** How long after a paste an Enter is taken for part of it by this agent, with room for a busy machine. */
@@ -97,7 +97,7 @@ export interface HookRule {
   promptField?: string;
   /** Field of the hook's JSON that holds what the agent said last. */
   saidField?: string;
-  /** What to tell the person of a `needs_input`. */
+  /** What to tell the user of a `needs_input`. */
   reason?: string;
 }
 
@@ -105,7 +105,7 @@ export interface ScreenRule {
   where: "title" | "screen";
   pattern: RegExp;
   activity: Activity;
-  /** What to tell the person of a `needs_input`. */
+  /** What to tell the user of a `needs_input`. */
   reason?: string;
 }
 
@@ -125,7 +125,7 @@ export interface ChatAgent {
   noLoadInBirthMinute?: boolean;
   /** argv of its own command that deletes the conversation `{id}`; for agents without `session/delete`. */
   deleteCommand?: string[];
-  /** How a person deletes what the agent keeps, where we cannot. */
+  /** How a user deletes what the agent keeps, where we cannot. */
   deleteHint?: string;
   /** How to get the command if it is in another npm package than the agent itself. */
   install?: string;
@@ -187,7 +187,7 @@ export interface AgentDefinition {
   handsOver?: boolean;
   /** The configuration file that defines or extends it last; left out for a built-in agent. */
   from?: AgentConfiguration["from"];
-  /** What the person should know of this agent; `doctor` prints it. */
+  /** What the user should know of this agent; `doctor` prints it. */
   notes?: string[];
 }
 

@@ -41,7 +41,7 @@ export type Ingest = (batch: OutputBatch) => Promise<Ingested>;
 
 export type Answered =
   | { answered: true }
-  /** Somebody else was first, or the agent that asked is gone. */
+  /** Another process was first, or the agent that asked is gone. */
   | { answered: false; why: "not-open" | "no-such-option" };
 
 export type ConfigureResult = { told: true } | { told: false; why: string };
@@ -83,7 +83,7 @@ export interface Chat {
   deleteByCommand(session: SessionState, env: Record<string, string>): Promise<OwnDeleteOutcome>;
   /** Marks a pending restart, which abandoned keepers wait for. */
   markRestarting(session: SessionState): void;
-  /** Removes what is kept of a session that is deleted for good and of which nothing runs. */
+  /** Removes what is kept of a session that is deleted permanently and of which nothing runs. */
   forget(session: SessionState): void;
   /** The newest lines of the agent's stderr. */
   errorLines(session: SessionState, lines: number): string[];

@@ -4,25 +4,25 @@ import type { SessionState } from "../model/session.ts";
 import type { PermissionRule } from "../contract/permission-rules.ts";
 
 export interface ConfiguredRule extends PermissionRule {
-  /** Where it is in the file. */
+  /** Its line in the file. */
   line: number;
 }
 
 export type LoadedRules =
   | { ok: true; file: string; rules: ConfiguredRule[] }
-  /** The file cannot be read or has a mistake: no rule of it holds. */
+  /** The file is unreadable or wrong: none of its rules apply. */
   | { ok: false; file: string; problem: string };
 
 export interface RuleSource {
-  /** As the file is now. */
+  /** Reads the current file. */
   load(): Promise<LoadedRules>;
 }
 
 export interface RuleBook {
-  /** The rules as the file has them now; a file that cannot be read has none. */
+  /** Loads the current rules; an unreadable file has none. */
   refresh(): Promise<LoadedRules>;
-  /** Decides by the rules of the last `refresh`. Null leaves the question to the user. */
+  /** Decides by the rules of the last `refresh`. Null leaves the permission request to the user. */
   judge(session: SessionState, question: JudgedQuestion): RuleAnswer | null;
-  /** Why no rule holds; null where the file is good. */
+  /** Why no rule applies; null if the file is valid. */
   problem(): string | null;
 }

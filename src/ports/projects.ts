@@ -1,4 +1,4 @@
-/** Projects as the daemon sees them: the registered row, with what its holdfast.yaml says now. */
+/** Projects as the daemon sees them: the registered row with the current settings of its holdfast.yaml. */
 import type { Containment } from "../contract/containment.ts";
 import type { ProjectId } from "../contract/ids.ts";
 import type { ReactionSettings } from "../contract/reaction.ts";
@@ -11,7 +11,7 @@ import type { TrustQuestion } from "./trust.ts";
 import type { TrustState } from "../contract/trust.ts";
 
 export interface ProjectTracker extends TrackerSettings {
-  /** Name of the environment variable that holds the secret of its webhooks. */
+  /** Name of the environment variable with the secret of its webhooks. */
   webhookSecretEnv: string | null;
 }
 
@@ -37,13 +37,13 @@ export interface ProjectSettings {
   maxSessions: number | null;
   stuckMinutes: number;
   spareWorktrees: number | null;
-  /** What the user's file, then the project's, say of agents. */
+  /** Agents of the user's file, then of the project's. */
   agents: AgentConfiguration[];
-  /** Names of environment variables, or prefixes that end with `*`, that its agents get from the daemon's environment. */
+  /** Environment variables, or prefixes that end with `*`, that its agents inherit from the daemon. */
   passEnv: string[];
-  /** Of new sessions, unless the person says otherwise. */
+  /** Default for new sessions. */
   contain: Containment;
-  /** What the user answered about the file; while its parts are off, these settings are what is left of it. */
+  /** The user's answer about the file; settings without trust are left out. */
   trust: SettingsTrust;
 }
 
@@ -51,19 +51,19 @@ export interface SettingsTrust {
   state: TrustState;
   /** Null without a file. */
   digest: string | null;
-  /** Settings of the file that never count: one sentence each. */
+  /** Settings of the file that are always ignored: one sentence each. */
   notices: string[];
 }
 
 export interface AddOptions {
-  /** Let this file describe projects that another file describes now. */
+  /** Let this file take over projects that another file describes. */
   move?: boolean;
 }
 
 export interface Projects {
-  /** What is registered for `path`: the projects of its holdfast.yaml, or the repository itself. Throws a HoldfastError. */
+  /** The projects of a path's holdfast.yaml, or the repository itself. Throws a HoldfastError. */
   at(path: string, taken: readonly ProjectRow[], options?: AddOptions): Promise<ProjectRow[]>;
-  /** Throws a HoldfastError that names file and line when the configuration is wrong. */
+  /** Throws a HoldfastError with file and line if the configuration is wrong. */
   settings(row: ProjectRow): Promise<ProjectSettings>;
   /** The file's parts that need trust, or null without a file. Throws as `settings` does. */
   trustOf(row: ProjectRow): Promise<TrustQuestion | null>;
@@ -71,10 +71,10 @@ export interface Projects {
   trustAt(path: string): Promise<TrustQuestion | null>;
 }
 
-/** What the configuration files say of agents. */
+/** Agents in the configuration files. */
 export interface ConfiguredAgents {
-  /** Null where the user's file cannot be read or is wrong. */
+  /** Null if the user's file is unreadable or wrong. */
   user: AgentConfiguration[] | null;
-  /** By project, without the user's. Null where its file cannot be read or is wrong. */
+  /** By project, without the user's. Null if its file is unreadable or wrong. */
   projects: Record<string, AgentConfiguration[] | null>;
 }

@@ -29,7 +29,7 @@ export interface RuntimeSeen {
   promptConfirmed?: "later" | "never";
   /** A dead launch of which nothing ever ran: its daemon died before it started the agent. */
   neverStarted?: boolean;
-  /** A chat agent that can no longer be told anything: it has to be ended and its session resumed. */
+  /** A chat agent that can no longer receive input: it has to be ended and its session resumed. */
   deaf?: boolean;
   /** What was launched: keeper script, adapter and its version. */
   build?: string | null;
@@ -37,7 +37,7 @@ export interface RuntimeSeen {
   stale?: boolean;
 }
 
-/** Why nothing of a session is there any more, where that is proven. `stopped`: by a stop of ours that was cut off. */
+/** Why nothing of a session is there anymore, where that is proven. `stopped`: by a stop of ours that was cut off. */
 export type Absence = "other-boot" | "no-server" | "identity-gone" | "stopped";
 
 export interface Observation {
@@ -71,7 +71,7 @@ export type LaunchResult =
       exit: ExitStatus | null;
       lastLines: string[];
       conversationGone: boolean;
-      /** It was started and ended by itself before its conversation was open: a crash like any other, if nobody waits for it. */
+      /** It was started and ended on its own before its conversation was open: a crash like any other, if no one waits for it. */
       died?: boolean;
     };
 
@@ -126,11 +126,11 @@ export type SendResult =
   | { sent: "not-now"; why: string; typed?: true }
   /** The agent cannot take it; nothing was written, and trying again would not help. */
   | { sent: "refused"; why: string }
-  /** Written, but it could not be seen to arrive; never repeated by itself. */
+  /** Written, but it could not be seen to arrive; never repeated on its own. */
   | { sent: "doubtful"; why: string };
 
 export interface StopResult {
-  /** What is still alive; empty means that the whole tree is proven gone. */
+  /** What is still alive; empty means that the complete tree is proven gone. */
   remaining: { pid: number; what: string }[];
   exit: ExitStatus | null;
   lastLines: string[];
@@ -174,13 +174,13 @@ export interface Runtime {
   /** Repeatable for one launch id: a launch that is already there is not started again. */
   launch(request: LaunchRequest): Promise<LaunchResult>;
   send(session: SessionState, prompt: PromptToSend): Promise<SendResult>;
-  /** Ends the whole tree in stages and verifies that it is empty. Of something gone: success. */
+  /** Ends the complete tree in stages and verifies that it is empty. Of something gone: success. */
   stop(session: SessionState, options: { force: boolean; deadlineMs: number }): Promise<StopResult>;
   /** What the screen shows now. */
   capture(session: SessionState, lines: number): Promise<string>;
   /** A command that can be pasted into a terminal. */
   attachCommand(session: SessionState): string[] | null;
-  /** Called when something may have changed, so that the loop looks at once. */
+  /** Called when something may have changed, so that the loop checks once. */
   onHint(listener: (session: SessionId | null) => void): void;
   close(): Promise<void>;
 }

@@ -1,10 +1,10 @@
 /**
- * What issue trackers and code hosts say, as facts. Adapters only ask and translate; what follows from it is decided in
- * core. Nothing here throws for a tracker that is down, slow or rate-limited: that is an answer like any other.
+ * Issue trackers and code hosts as facts. Adapters query and translate; they decide nothing. Nothing here throws for a
+ * tracker that is down, slow or rate-limited: that is a result too.
  */
 import type { IssueFacts, PullRequestFacts, ReviewThread, TrackerType } from "../contract/tracker.ts";
 
-/** `absent`: the tracker says there is none (or none that we may see). `unknown`: it did not say; nothing follows. */
+/** `absent`: it does not exist, or the token cannot access it. `unknown`: no usable response; nothing follows from it. */
 export type TrackerResult<T> =
   | { is: "known"; value: T }
   | { is: "absent" }
@@ -14,24 +14,24 @@ export interface TrackerSettings {
   type: TrackerType;
   /** `owner/name`, a GitLab path, or a Linear team. */
   repo: string;
-  /** Address of the API of an instance of one's own; null for the public one. */
+  /** Address of a self-hosted instance's API; null for the public service. */
   baseUrl: string | null;
-  /** Name of the environment variable that holds the token; null for the adapter's usual places. */
+  /** Name of the environment variable with the token; null for the default sources. */
   tokenEnv: string | null;
-  /** Whether the user's own config.yaml names the host; only then do the usual variables for other hosts belong to it. */
+  /** Whether the user's config.yaml names the host: required for the variables of self-hosted instances. */
   isBound?: boolean;
-  /** Why a variable that a repository's file names does not count. */
+  /** Why a variable that a repository's file names is ignored. */
   refused?: string | null;
-  /** Whether that variable is the token's: then there is none at all. */
+  /** Whether that variable is the token's: then there is no token. */
   tokenRefused?: boolean;
 }
 
-/** What is asked of a code host about one session: by branch, and by the numbers that are already known. */
+/** A query about one session: by branch, and by the numbers that are already known. */
 export interface PullRequestQuestion {
   key: string;
   branch: string;
   numbers: number[];
-  /** Asked anew although nothing seems to have changed: a webhook or a person said so. */
+  /** Bypasses the cache, after a webhook or on request. */
   fresh?: boolean;
 }
 
@@ -39,11 +39,11 @@ export interface Tracker {
   readonly settings: TrackerSettings;
   /** `reference` is a number, a key such as INT-1234, or a URL. */
   issue(reference: string): Promise<TrackerResult<IssueFacts>>;
-  /** Many at once, in as few requests as the tracker allows. */
+  /** Many in as few requests as possible. */
   issues(references: readonly string[]): Promise<Map<string, TrackerResult<IssueFacts>>>;
-  /** The host of the code; null for a tracker that has none (Linear). */
+  /** Null for a tracker that hosts no code (Linear). */
   readonly host: CodeHost | null;
-  /** Requests made since the start, what is left of the limit where that was said, and until when it rests. */
+  /** Requests since the start, the remaining rate limit if known, and the end of a backoff. */
   budget(): {
     requests: number;
     notModified: number;
@@ -54,10 +54,10 @@ export interface Tracker {
 }
 
 export interface CodeHost {
-  /** One batched query for many sessions; a session's key is in the answer even if nothing was found. */
+  /** One batched query for many sessions; the result has every key, even if nothing was found. */
   pullRequests(questions: readonly PullRequestQuestion[]): Promise<Map<string, TrackerResult<PullRequestFacts[]>>>;
   pullRequest(reference: string): Promise<TrackerResult<PullRequestFacts>>;
-  /** The last lines of a failed check's log, for the agent to read. */
+  /** The last lines of a failed check's log. */
   logTail(pullRequest: PullRequestFacts, check: string, lines: number): Promise<TrackerResult<string[]>>;
   threads(pullRequest: PullRequestFacts): Promise<TrackerResult<ReviewThread[]>>;
   /** Merges only while its head is still `headSha`. */
@@ -65,7 +65,7 @@ export interface CodeHost {
 }
 
 export interface Trackers {
-  /** The one for these settings; cached, made without asking anybody anything. */
+  /** Cached by settings; created without a request. */
   for(settings: TrackerSettings): Tracker;
   close(): Promise<void>;
 }

@@ -1,18 +1,18 @@
-/** What the user answered about the holdfast.yaml files of repositories. */
+/** The user's answers about the holdfast.yaml files of repositories. */
 import type { TrustPart, TrustState } from "../contract/trust.ts";
 
-/** A file's parts that need trust, as they are now. */
+/** The current parts of a file that need trust. */
 export interface TrustQuestion {
   file: string;
-  /** Of `parts`, in the order in which they are. */
+  /** Digest of `parts` in order. */
   digest: string;
   parts: TrustPart[];
-  /** Settings of the file that never count, whatever the user answers: one sentence each. */
+  /** Settings that are always ignored: one sentence each. */
   notices: string[];
 }
 
 export interface TrustAnswers {
-  /** Never `none`: a file without parts that need trust is not asked about. */
+  /** Never `none`: files without such parts need no answer. */
   stateOf(file: string, digest: string): Exclude<TrustState, "none">;
   /** Changes with every answer. */
   revision(): string;

@@ -1,4 +1,4 @@
-/** One verb on one session: judged against the state as it is when it is committed, and written before anything is done. */
+/** Applies one verb to one session: judged against the state at commit time, and recorded before anything acts on it. */
 import { reach } from "../base/test-points.ts";
 import { applyVerb, type PolicyVerb, type Verb } from "../model/lifecycle.ts";
 import { alreadyOrchestrated, orchestratorInTheWay } from "../model/roles.ts";
@@ -42,7 +42,7 @@ export async function commitVerb(
   return services.store.applyVerb(session.id, judge, attachments);
 }
 
-/** A policy's verb: what it may not do any more is no failure, because something newer happened. */
+/** Applies a policy's verb. A refusal is not a failure: something newer happened meanwhile. */
 export function commitPolicyVerb(
   { store }: Pick<Services, "store">,
   session: SessionState,
@@ -55,7 +55,7 @@ export function commitPolicyVerb(
   });
 }
 
-/** The record of a worktree that was gone when its session was killed and that is at its path again. */
+/** The event for a worktree that was gone when its session was killed and now exists again at its path. */
 async function findReturned(
   services: Pick<Services, "workspaces" | "settings">,
   session: SessionState,
@@ -69,14 +69,14 @@ async function findReturned(
   return isBack ? [{ type: "workspace.ready", ...ready }] : [];
 }
 
-/** A project has one orchestrator. */
+/** A project has at most one orchestrator. */
 export function refuseBeside(other: SessionState | null): void {
   if (other === null) return;
   const { message, hint } = alreadyOrchestrated(other);
   throw new HoldfastError("conflict", message, { hint });
 }
 
-/** In place, or in the trash although a crash kept that from being recorded. */
+/** In place, or in the trash without a record of it because of a crash. */
 async function hasFiles(services: Pick<Services, "workspaces">, session: SessionState): Promise<boolean> {
   if (services.workspaces.exists(session.workspacePath) !== false) return true;
   return (await services.workspaces.listTrash()).some((entry) => entry.session === session.id);

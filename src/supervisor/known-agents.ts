@@ -1,6 +1,6 @@
 /**
- * Gives the registry the agents of the configuration files. A file that is wrong keeps what it last said: without its
- * arguments an agent would be another one, and sessions whose agent only that file defines could not start.
+ * Passes the agents of the configuration files to the registry. An invalid file keeps its last valid agents: without its
+ * arguments an agent would behave differently, and sessions whose agent only that file defines could not start.
  */
 import type { AgentConfiguration } from "../ports/agents.ts";
 import type { ConfiguredAgents } from "../ports/projects.ts";
@@ -14,13 +14,13 @@ interface Registry {
 }
 
 export interface KnownAgents {
-  /** What good files say for one project, the user's entries included. */
+  /** The agents of one project's valid files, including the user's. */
   learn(project: string, said: readonly AgentConfiguration[]): Promise<void>;
-  /** For a daemon that starts. */
+  /** Called when the daemon starts. */
   begin(said: ConfiguredAgents, settings: Pick<KnownSettings, "last">): Promise<void>;
 }
 
-/** The setting that holds the entries of the user's file as they last were good. */
+/** The setting that stores the last valid entries of the user's file. */
 const keptUser = "config.agents.user";
 
 export function knownAgents(
@@ -30,15 +30,15 @@ export function knownAgents(
   const keep = async (user: readonly AgentConfiguration[]): Promise<void> => {
     const text = JSON.stringify(user);
     if (store.getSetting(keptUser) === text) return;
-    // A full disk must not keep a daemon from starting, or a session from its settings.
+    // A full disk must not block a start of the daemon, or the settings of a session.
     await store
       .putSetting(keptUser, text)
-      .catch((error: unknown) => log.warn("the agents of the user's configuration could not be kept", { error }));
+      .catch((error: unknown) => log.warn("could not store the agents of the user's configuration", { error }));
   };
   const lastUser = (projects: string[], settings: Pick<KnownSettings, "last">): AgentConfiguration[] => {
     const text = store.getSetting(keptUser);
     if (text !== null) return JSON.parse(text) as AgentConfiguration[];
-    // An earlier build kept them only within the settings of each project.
+    // An earlier build stored them only in the settings of each project.
     const known = projects.map((id) => ofUser(settings.last(asProjectId(id))?.agents ?? []));
     return known.find((user) => user.length > 0) ?? [];
   };
@@ -49,7 +49,7 @@ export function knownAgents(
     },
     async begin({ user: said, projects }, settings) {
       const user = said ?? lastUser(Object.keys(projects), settings);
-      if (said === null) log.warn("the user's configuration cannot be read; its last good agents are used", {});
+      if (said === null) log.warn("cannot read the user's configuration; using its last valid agents", {});
       else await keep(said);
       agents.defineUser(user);
       for (const [id, own] of Object.entries(projects)) {

@@ -1,6 +1,7 @@
 /**
- * What a project's files said when they could last be read. A session that exists must not depend on a holdfast.yaml that
- * somebody is editing, so the last good settings are kept beside it; only a new session insists on the file as it is now.
+ * The last valid settings of each project. An existing session must not depend on a holdfast.yaml that the user is editing;
+ * only a new session requires a valid file. Values of `env` may be secrets: they are kept in a file that only its owner
+ * reads, and out of the database and its backups.
  */
 import type { ProjectSettings } from "../ports/projects.ts";
 import type { ProjectRow } from "../ports/store.ts";
@@ -12,26 +13,26 @@ import { readJson, writeDurable } from "../base/durable-file.ts";
 import type { Logger } from "../ports/api.ts";
 
 export interface KnownSettings {
-  /** As the file is now; throws where it is wrong. */
+  /** From the current file; throws if it is invalid. */
   read(row: ProjectRow): Promise<ProjectSettings>;
-  /** As the file is now, or as it was when it could last be read. */
+  /** From the current file, or from its last valid version. */
   forSession(project: ProjectId): Promise<ProjectSettings>;
-  /** Without reading any file. Of a file that was not read since the daemon started, `env` has no values but PATH. */
+  /** Without reading a file. For a file not read since the daemon started, `env` has no values but PATH. */
   last(project: ProjectId): ProjectSettings | null;
-  /** Variables whose values are not known, because the file cannot be read since the daemon started. */
+  /** Variables without a known value: the file has been unreadable since the daemon started. */
   lostEnv(project: ProjectId): readonly string[];
-  /** Removes values that an earlier build kept. */
+  /** Removes values that an earlier build stored. */
   forgetValues(): Promise<void>;
 }
 
 type Kept = Omit<ProjectSettings, "passEnv" | "trust" | "contain"> &
   Partial<Pick<ProjectSettings, "passEnv" | "trust" | "contain">> & {
     configFile?: string | null;
-    /** Names of the variables whose values are in the project's file alone. Missing in what an earlier build kept. */
+    /** Variables whose values are in the project's file alone. Missing in settings of an earlier build. */
     envNames?: string[];
   };
 
-/** Values of `env` may be secrets, and a database is copied around: only the PATH, which finds programs, is kept. */
+/** Values of `env` may be secrets, and databases are copied: only PATH, which finds programs, is stored. */
 function keptText(settings: ProjectSettings): string {
   const { PATH } = settings.env;
   const envNames = Object.keys(settings.env).filter((name) => name !== "PATH");
@@ -52,7 +53,7 @@ function kept(
   };
 }
 
-/** An earlier build asked nobody: what it kept of a repository's file does not count before the user was asked. */
+/** An earlier build did not ask for trust: its stored parts of a repository's file need the user's answer first. */
 function withTrust(settings: Kept, agentsWithoutTrust: readonly string[]): ProjectSettings {
   const { passEnv = [], contain = notContained, trust } = settings;
   if (trust !== undefined) return { ...settings, passEnv, contain, trust };
@@ -78,7 +79,7 @@ export function knownSettings(
   const last = (project: ProjectId): ProjectSettings | null => {
     if (!remembered.has(project)) {
       const text = store.getSetting(key(project));
-      // An earlier build kept no agents, and knew no passEnv.
+      // An earlier build stored no agents and had no passEnv.
       const found = text === null ? null : kept(text, keptEnv.of(project), agentsWithoutTrust);
       remembered.set(project, found?.settings ?? null);
       lost.set(project, found?.lost ?? []);
@@ -86,7 +87,7 @@ export function knownSettings(
     const settings = remembered.get(project) ?? null;
     return settings === null ? null : stillTrusted(settings);
   };
-  // The answer may have been taken back while the file could not be read.
+  // The answer may have been withdrawn while the file was unreadable.
   const stillTrusted = (settings: ProjectSettings): ProjectSettings => {
     const { state, digest } = settings.trust;
     const file = store.projects().find(({ id }) => id === settings.id)?.configFile ?? null;
@@ -111,7 +112,7 @@ export function knownSettings(
     last,
     lostEnv: (project) => {
       const names = lost.get(project) ?? [];
-      // Without trust the file's env does not count, so nothing of it is missing.
+      // Without trust the file's env has no effect, so none of it is missing.
       return names.length > 0 && last(project)?.trust.state === "trusted" ? names : [];
     },
     forgetValues: async () => {
@@ -133,7 +134,7 @@ export function knownSettings(
         return await read(row);
       } catch (error) {
         if (before === null) throw error;
-        log.warn("a project's configuration cannot be read; its last good one is used", { project, error });
+        log.warn("cannot read a project's configuration; using its last valid version", { project, error });
         return before;
       }
     },
@@ -152,7 +153,7 @@ export function openKeptEnv(file: string, log: Pick<Logger, "warn">): KeptEnv {
   const read = (): Map<string, Values> => {
     if (all !== null) return all;
     const found = readJson(file);
-    if (found.is === "damaged") log.warn("kept values of projects' env cannot be read", { why: found.why });
+    if (found.is === "damaged") log.warn("cannot read the stored values of projects' env", { why: found.why });
     return (all = new Map(found.is === "known" ? Object.entries(found.value as Record<string, Values>) : []));
   };
   return {
@@ -167,8 +168,8 @@ export function openKeptEnv(file: string, log: Pick<Logger, "warn">): KeptEnv {
         writeDurable(file, `${JSON.stringify(Object.fromEntries(next))}\n`);
         all = next;
       } catch (error) {
-        // The file is what counts; this is for the time when it is broken.
-        log.warn("values of a project's env could not be kept", { project, error });
+        // Only needed while the project's file is invalid.
+        log.warn("could not store values of a project's env", { project, error });
       }
     },
   };
@@ -187,7 +188,7 @@ function untrustedSettings(settings: ProjectSettings, agentsWithoutTrust: readon
     tracker: null,
     codeHost: null,
     notify: {},
-    // Settings of an early build have none.
+    // Settings of an early build have no agents.
     agents: (settings.agents ?? []).filter(({ from }) => from === "user"),
   };
 }

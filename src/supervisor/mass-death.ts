@@ -1,23 +1,23 @@
 /**
- * The mass-death breaker: when most of the board looks dead at once, the likelier explanation is that we cannot see.
- * One wrong look at everything would otherwise end or double every session.
+ * The mass-death breaker: if most sessions look dead at the same time, the observation is probably wrong. Without it one
+ * wrong observation could end or double every session.
  */
 import type { SessionFacts } from "../model/facts.ts";
 import { isLive } from "../model/runs.ts";
 
-/** Fewer deaths at once than this can be a coincidence and cost little to mend. */
+/** Fewer simultaneous deaths than this can be a coincidence and cost little to fix. */
 export const massDeathSessions = 5;
-/** Long enough for a server that restarts or a machine that wakes up to answer properly again. */
+/** Long enough for a restarting server or a waking machine to respond properly again. */
 export const recheckMs = 10_000;
 
 export interface MassDeath {
-  /** Until then nothing is concluded from an unproven death; in the past: this was the second look, conclude. */
+  /** Until then nothing is concluded from an unproven death; in the past: this was the second observation, conclude. */
   recheckAt: number | null;
   /** True in the one pass that tripped it. */
   tripped: boolean;
 }
 
-/** @param previous what the pass before answered as `recheckAt`. */
+/** @param previous `recheckAt` of the previous pass. */
 export function massDeath(board: readonly SessionFacts[], now: number, previous: number | null): MassDeath {
   const expected = board.filter(({ session }) => session.intent.want === "running" && isLive(session.run));
   const suspects = expected.filter(looksDead).length;

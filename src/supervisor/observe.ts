@@ -1,4 +1,4 @@
-/** Looks at many sessions at once, each runtime with a deadline: what does not answer in time is unknown, never gone. */
+/** Observes many sessions at once, each runtime with a deadline: a late response means unknown, never absent. */
 import { bounded } from "../base/async.ts";
 import type { Observation } from "../ports/runtime.ts";
 import type { SessionId } from "../contract/ids.ts";
@@ -6,7 +6,7 @@ import { kinds, type SessionState } from "../model/session.ts";
 import type { Services } from "./services.ts";
 import type { Observed, RuntimeFacts } from "../model/facts.ts";
 
-/** Longer than any runtime's own deadline, so that this one only speaks when a runtime itself hangs. */
+/** Longer than any runtime's own deadline: this one is for a runtime that hangs. */
 const observeDeadlineMs = 8_000;
 
 export async function observe(
@@ -40,13 +40,13 @@ async function observeKind(
       return unknown(`the ${kind} runtime did not answer within ${observeDeadlineMs / 1000} s`);
     return answer;
   } catch (error) {
-    services.log.warn("observing failed", { kind, error });
+    services.log.warn("observation failed", { kind, error });
     return unknown(error instanceof Error ? error.message : String(error));
   }
 }
 
 export function runtimeFacts(observation: Observation | null): Observed<RuntimeFacts> {
-  if (observation === null) return { is: "unknown", why: "not looked at yet" };
+  if (observation === null) return { is: "unknown", why: "not observed yet" };
   const { seen } = observation;
   if (seen.is !== "known") return seen;
   const { launch, agent, activity, lastLines, starting = false, deaf = false, stale = false } = seen.value;
@@ -68,6 +68,6 @@ export function runtimeFacts(observation: Observation | null): Observed<RuntimeF
 }
 
 export function workspaceFacts(exists: boolean | "unknown"): Observed<true> {
-  if (exists === "unknown") return { is: "unknown", why: "the worktree's directory cannot be looked at" };
+  if (exists === "unknown") return { is: "unknown", why: "the worktree's directory cannot be checked" };
   return exists ? { is: "known", value: true } : { is: "absent" };
 }

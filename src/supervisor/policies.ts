@@ -1,4 +1,4 @@
-/** What happens by the clock, on a slow timer: idle sessions are stopped where the person set that, and old trash is emptied. */
+/** Policies on a slow timer: stop idle sessions if configured, empty old trash, purge deleted sessions. */
 import { reach } from "../base/test-points.ts";
 import { policyActors } from "../model/lifecycle.ts";
 import { isCleared } from "../model/runs.ts";
@@ -16,24 +16,24 @@ type Needs = Pick<
   "store" | "runtimes" | "workspaces" | "contain" | "settings" | "clock" | "log" | "restore" | "polledAt"
 >;
 
-/** Also how often policies are looked at. A test of an idle minute does not wait that long. */
+/** Also the interval of the policies. Tests shorten it. */
 const minuteMs = Number(process.env["HOLDFAST_TEST_MINUTE_MS"] ?? 60_000);
 
 export function startPolicies(services: Needs, loop: Loop): () => void {
   let running = false;
   const timer = setInterval(() => {
-    // Emptying much trash takes longer than a minute: a second look would empty the same entries at the same time.
+    // Emptying much trash takes longer than a minute: a second run would empty the same entries at the same time.
     if (running) return;
     running = true;
     run(services, loop)
-      .catch((error: unknown) => services.log.warn("a policy failed", { error: messageOf(error) }))
+      .catch((error: unknown) => services.log.warn("policy failed", { error: messageOf(error) }))
       .finally(() => (running = false));
   }, minuteMs);
   timer.unref();
   return () => clearInterval(timer);
 }
 
-/** Each for itself: what is wrong with one project or one entry keeps none of the others waiting. */
+/** Independent of each other: a problem with one project or entry does not block the others. */
 async function run(services: Needs, loop: Loop): Promise<void> {
   const old = await expiredTrash(services, await services.workspaces.listTrash());
   const work = [
@@ -44,21 +44,21 @@ async function run(services: Needs, loop: Loop): Promise<void> {
     ...running(services).map((session) => () => services.contain.takeOver(session)),
   ];
   for (const one of work) {
-    await one().catch((error: unknown) => services.log.warn("a policy failed", { error: messageOf(error) }));
+    await one().catch((error: unknown) => services.log.warn("policy failed", { error: messageOf(error) }));
   }
   await reach("policies.ran");
 }
 
-/** Contained sessions that may commit without anybody noticing when: not every agent says that it rests. */
+/** Contained sessions whose commits may go unnoticed: not every agent reports that it is idle. */
 function running({ store }: Pick<Services, "store">): SessionState[] {
   return store.sessions().filter(({ contain, run: { run: is } }) => contain?.mode === "worktree" && is === "up");
 }
 
-/** The id stays used for ever; what a deleted session said goes once everything of it is cleared away. */
+/** The id stays used forever; the events of a deleted session are removed once everything else of it is gone. */
 async function purgeDeleted(services: Needs): Promise<void> {
   for (const session of services.store.deleting()) {
     if (!isCleared(session)) continue;
-    // It may have been converted, and a crash may have left files of either kind.
+    // After a conversion and a crash there may be files of either kind.
     services.runtimes.chat.forget(session);
     services.runtimes.terminal.clear(session);
     if (session.contain !== undefined) await services.contain.remove(session.id);
@@ -67,8 +67,8 @@ async function purgeDeleted(services: Needs): Promise<void> {
 }
 
 /**
- * A turn that an agent began itself ends by silence. The daemon that heard its last word may be gone, or may have found a
- * question open when its own time was up: then nobody else ends it.
+ * A turn that the agent started itself ends by silence. The daemon that read its last output may be gone, or may have found
+ * an open permission request when the time was up: then only this ends the turn.
  */
 async function endQuietTurns(services: Pick<Services, "store" | "clock">, loop: Loop): Promise<void> {
   const before = services.clock.now() - minuteMs;

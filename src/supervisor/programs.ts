@@ -1,4 +1,4 @@
-/** Where the program of a session's agent is: on the PATH that the agent gets, or where it was at its last good launch. */
+/** Finds the program of a session's agent: on the agent's PATH, or where it was at its last successful launch. */
 import { statSync } from "node:fs";
 import { delimiter, dirname, isAbsolute } from "node:path";
 import { findLaunchable, findProgram } from "../base/find-program.ts";
@@ -16,17 +16,17 @@ export type Program =
       is: "found";
       /** The PATH to launch it with. */
       path: string;
-      /** Where it was found although it is not on the PATH that it should be on; null otherwise. */
+      /** Where it was found if it is not on the expected PATH; null otherwise. */
       remembered: string | null;
     }
   | { is: "missing"; why: string };
 
 export interface Programs {
-  /** Null where the project has no such agent, or its program is in a container: the launch itself reports that. */
+  /** Null if the project has no such agent, or its program is in a container: the launch itself reports that. */
   of(session: Session): Program | null;
-  /** After a launch that worked. */
+  /** After a successful launch. */
   remember(session: Session): Promise<void>;
-  /** Words behind the first one that were files at the last good launch. */
+  /** Arguments that were files at the last successful launch. */
   files(session: Session): readonly string[];
 }
 
@@ -95,7 +95,7 @@ export function openPrograms(parts: {
   };
 }
 
-/** An absolute word that is not the value of an option: a log file that is gone must not keep an agent down. */
+/** An absolute argument that is not the value of an option: a missing log file must not keep an agent down. */
 function isScript(words: readonly string[], at: number): boolean {
   return isAbsolute(words[at]!) && words[at - 1]?.startsWith("-") !== true;
 }
@@ -120,7 +120,7 @@ function argvOf({ terminal, chat }: AgentDefinition, kind: Kind): readonly strin
   return (kind === "terminal" ? terminal?.start : chat?.command) ?? [];
 }
 
-/** The PATH that the agent gets, which is also where its program is looked for. */
+/** The agent's PATH, on which its program is also searched. */
 export function pathFor(definition: Pick<AgentDefinition, "env">, project: ProjectSettings["env"]): string {
   return definition.env["PATH"] ?? project["PATH"] ?? process.env["PATH"] ?? "";
 }

@@ -33,12 +33,12 @@ export interface Services {
   /** Where worktrees go: `<worktrees>/<project>/<session>`. */
   worktrees: string;
   home: string;
-  /** Where agents reach the daemon, and what they show there. */
+  /** The socket for agents, and the capabilities they present there. */
   agentsSocket: string;
   capabilities: Capabilities;
   /** False after `start --no-restore`. */
   restore: boolean;
-  /** When a tracker last confirmed what is on record of a session's pull requests; null before it did. */
+  /** When a tracker last confirmed a session's recorded pull requests; null before that. */
   polledAt: (id: SessionId) => number | null;
   issuePolledAt: (id: SessionId) => number | null;
 }

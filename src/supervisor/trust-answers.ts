@@ -1,6 +1,6 @@
 /**
- * The user's answers about repositories' files, in the home's database (0600). Kept by file and digest: a file that goes
- * back to a version that was answered before, as with a change of branch, asks nobody again.
+ * The user's answers about repositories' files, in the home's database (0600). Stored by file and digest: a file that returns
+ * to an answered version, as with a change of branch, needs no new answer.
  */
 import { crypto } from "../base/digest.ts";
 import { digestOf } from "../base/digest.ts";
@@ -10,31 +10,31 @@ import { type TrustPart, type TrustState, isOpenQuestion } from "../contract/tru
 import type { Services } from "./services.ts";
 
 const key = "trust.answers";
-/** More versions of one file than anybody switches between. */
+/** More versions of one file than a user switches between. */
 const keptVersions = 20;
 
 interface Answered {
   /** Digests, the newest answer first. */
   trusted: string[];
   declined: string[];
-  /** The parts that were last trusted, or else last declined: a change is shown against them. */
+  /** The parts last trusted, or else last declined: changes are shown against them. */
   parts: TrustPart[];
   partsTrusted: boolean;
   at: number;
 }
 
 export interface KeptTrust extends TrustAnswers {
-  /** What a changed file is compared with; null before the first answer. */
+  /** The baseline for a changed file; null before the first answer. */
   before(file: string): Pick<Answered, "parts" | "at"> | null;
   /**
    * Resolves once the answer is on disk.
-   * @param judge is called in turn with the state that the answer would change; it throws where it no longer counts.
-   * True: a no takes trust back from every version of the file.
+   * @param judge is called with the state that the answer would change, and throws if the answer is out of date. True: a
+   * refusal withdraws trust from every version of the file.
    */
   answer(question: TrustQuestion, trust: boolean, judge?: (now: TrustState) => boolean): Promise<void>;
 }
 
-/** Values of variables may be secrets, which the database does not keep: their digest says whether they changed. */
+/** Values of variables may be secrets, which the database does not store: their digest shows whether they changed. */
 function sealed(parts: readonly TrustPart[]): TrustPart[] {
   return parts.map(({ key, value }) => ({ key, value: isVariable(key) ? sealOf(value) : value }));
 }
@@ -52,7 +52,7 @@ export function unsealed(kept: readonly TrustPart[], now: readonly TrustPart[]):
 }
 
 export function keptTrust(store: Pick<Store, "getSetting" | "putSetting">, now: () => number): KeptTrust {
-  // A map without a prototype: files are named by strangers.
+  // A map without a prototype: repositories choose the file names.
   let answers: Map<string, Answered> | null = null;
   let writing: Promise<void> = Promise.resolve();
   const read = (): Map<string, Answered> =>
@@ -81,7 +81,7 @@ export function keptTrust(store: Pick<Store, "getSetting" | "putSetting">, now: 
     };
     const next = new Map(read()).set(file, after);
     await store.putSetting(key, JSON.stringify([...next]));
-    // Only now: nothing may run on an answer that a crash could take back.
+    // Only now: nothing may run on an answer that a crash could lose.
     answers = next;
   };
   return {
@@ -89,7 +89,7 @@ export function keptTrust(store: Pick<Store, "getSetting" | "putSetting">, now: 
     revision: () => digestOf(JSON.stringify([...read()])),
     before: (file) => read().get(file) ?? null,
     answer(question, trust, judge = () => false) {
-      // One after the other: of two answers to one question the second sees the first.
+      // One at a time: the second of two answers sees the first.
       writing = writing.catch(() => undefined).then(() => write(question, trust, judge));
       return writing;
     },
@@ -105,15 +105,15 @@ export async function trustNotes(services: Known): Promise<string[]> {
   const waiting = states.filter(({ state }) => isOpenQuestion(state)).map(({ row }) => row.id);
   if (waiting.length === 0) return [];
   const [only] = waiting;
-  if (waiting.length === 1) return [`1 project waits for your trust: holdfast project trust ${only}`];
-  return [`${waiting.length} projects wait for your trust (${waiting.join(", ")}): holdfast project trust <id>`];
+  if (waiting.length === 1) return [`1 project needs your trust: holdfast project trust ${only}`];
+  return [`${waiting.length} projects need your trust (${waiting.join(", ")}): holdfast project trust <id>`];
 }
 
 async function stateOf({ settings, projects, trust }: Known, row: ProjectRow): Promise<TrustState> {
   const known = settings.last(row.id)?.trust;
   if (known === undefined || !isOpenQuestion(known.state)) return "none";
   if (known.digest !== null) return known.state;
-  // Kept by a build that asked nobody: whether anything of the file needs trust is only in the file.
+  // Stored by a build that did not ask for trust: only the file shows whether any part needs it.
   const question = await projects.trustOf(row).catch(() => null);
   return question === null || question.parts.length === 0 ? "none" : trust.stateOf(question.file, question.digest);
 }

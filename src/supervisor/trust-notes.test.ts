@@ -31,8 +31,8 @@ test("[TRUST-12, TRUST-13] a start names the projects that wait for trust, and n
   };
   expect(await notesOf(settled)).toEqual([]);
   const old: Given = { ...settled, old: { state: "undecided", digest: null, parts: 1 } };
-  expect(await notesOf(old)).toEqual(["1 project waits for your trust: holdfast project trust old"]);
+  expect(await notesOf(old)).toEqual(["1 project needs your trust: holdfast project trust old"]);
   expect(await notesOf({ ...old, app: { state: "changed", digest: "d" } })).toEqual([
-    "2 projects wait for your trust (old, app): holdfast project trust <id>",
+    "2 projects need your trust (old, app): holdfast project trust <id>",
   ]);
 });

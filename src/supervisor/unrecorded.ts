@@ -1,6 +1,6 @@
 /**
- * What a database finds that is older than its home: a backup was put back, or its last writes were lost. Launches and
- * trash entries that it never named are evidence of what you asked for since, and are written down instead of undone.
+ * A database that is older than its home: a backup was restored, or its last writes were lost. Launches and trash entries
+ * that it never named are evidence of what the user requested since, and are recorded instead of undone.
  */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { startedAt } from "../base/pid.ts";
@@ -21,7 +21,7 @@ import { conversationKnown, type Outcome } from "./record.ts";
 const launchesRead = 10_000;
 const charsRead = 64 * 1024 * 1024;
 
-/** Whether the record has the intent that moved a worktree to the trash. Entries of earlier builds do not name it. */
+/** Whether the record contains the intent that moved a worktree to the trash. Entries of earlier builds do not name it. */
 export function isRecordedEnd(store: Store, session: SessionState, { trashedAt, intent }: TrashEntry): boolean {
   if (intent === undefined) return trashedAt <= session.intent.at;
   const [event] = store.events(session.id, intent.seq - 1, 1);
@@ -36,8 +36,8 @@ export function isRecordedLaunch(store: Store, session: SessionId, launch: Launc
 }
 
 /**
- * Writes down a launch that the record never named, dead or alive: from then on it is decided about like any other. One
- * that was started after the intent was written shows that the intent changed since.
+ * Records a launch that the record never named, dead or alive: from then on it is treated like any other. A launch that
+ * started after the intent was written shows that the intent changed since.
  */
 export async function adoptUnrecorded(
   services: Pick<Services, "store" | "runtimes" | "workspaces" | "log">,
@@ -48,7 +48,7 @@ export async function adoptUnrecorded(
   const { launch, agent, agentSessionId } = seen.seen.value;
   const since = agent.alive ? (startedAt(agent.identity) ?? 0) : 0;
   const found = services.workspaces.exists(session.workspacePath) === true;
-  // First the intent: a launch that is on record under an intent to end would be ended by the next daemon.
+  // First the intent: the next daemon would stop a launch recorded under an intent to end.
   const verb = { verb: "recover-running", startedAt: since } as const;
   const { intent } = await commitPolicyVerb(services, session, verb, policyActors.recovery);
   const restored = intent.seq !== session.intent.seq && intent.by === policyActors.recovery;
@@ -68,7 +68,7 @@ export async function adoptUnrecorded(
   };
   if (session.kind === "chat") await services.runtimes.chat.adoptUnrecorded(session, launch, events);
   else await services.store.change(session.id, events);
-  services.log.warn("found a launch that the database does not know; it is older than its home", {
+  services.log.warn("found a launch that the database does not know; the database is older than its home", {
     session: session.id,
     launch,
   });
@@ -76,12 +76,12 @@ export async function adoptUnrecorded(
 }
 
 function noticeOf({ id, intent }: SessionState, restored: boolean): string {
-  const older = "The database is older than this session's agent: a backup was put back, or its last writes were lost.";
+  const older = "The database is older than this session's agent: a backup was restored, or its last writes were lost.";
   if (!restored) return `${older} What happened in between is missing here.`;
   return `${older} It recorded the session as ${intent.want}, but the agent was started later, so it keeps running. End it again with: holdfast session kill ${id}`;
 }
 
-/** Unless you decided otherwise meanwhile. */
+/** Unless the user decided otherwise meanwhile. */
 export async function stayEnded(
   services: Pick<Services, "store" | "workspaces">,
   session: SessionState,
@@ -90,7 +90,7 @@ export async function stayEnded(
   const entry = entries.toSorted((a, b) => a.trashedAt - b.trashedAt).at(-1);
   if (entry === undefined) return "done";
   const { id: trash, ref, uncommitted, unpushed } = entry;
-  const text = `The database is older than this session's end: its worktree was moved to the trash later, so it stays ended. Bring it back with: holdfast session restore ${session.id}`;
+  const text = `The database is older than this session's end: its worktree was moved to the trash later, so it stays ended. To restore it: holdfast session restore ${session.id}`;
   const found: FactEvent[] = [
     { type: "workspace.trashed", trash, ref, uncommitted, unpushed: unpushed.length },
     { type: "notice", level: "warn", text },
@@ -100,7 +100,7 @@ export async function stayEnded(
   return "done";
 }
 
-/** Before the first look: a session that was converted since the record was written has an agent of the other kind. */
+/** Before the first observation: a session converted since the record was written has an agent of the other kind. */
 export async function recordConversions(services: Pick<Services, "store" | "runtimes">): Promise<void> {
   await Promise.all(
     [...services.store.sessions(), ...services.store.deleting()].map((one) => recordConversion(services, one)),
@@ -121,8 +121,8 @@ async function recordConversion(services: Pick<Services, "store" | "runtimes">, 
 const taken = new WeakMap<Worktrees, Promise<ReadonlySet<string>>>();
 
 /**
- * Which ids a new session must not get although the database does not know them: something of a session with that id is
- * on disk or runs. The slow part is read once per daemon: only this daemon adds to its home.
+ * Ids that a new session must not reuse although the database does not know them: files or processes of such a session
+ * exist. The slow part is read once per daemon: only this daemon adds to its home.
  */
 export async function takenIds(
   services: Pick<Services, "runtimes" | "workspaces" | "worktrees" | "home">,
@@ -146,7 +146,7 @@ async function traces(services: Pick<Services, "runtimes" | "workspaces" | "home
   return new Set<string>([...trash.map(({ session }) => session), ...running, ...(await marked(services.home))]);
 }
 
-/** Sessions of this home that living processes name in their environment. */
+/** Sessions of this home that running processes name in their environment. */
 async function marked(home: string): Promise<string[]> {
   const { markers } = await readProcessTable("HOLDFAST_SESSION");
   return [...markers].flatMap(([pid, session]) => (isOfHome(pid, home) ? [session] : []));

@@ -15,9 +15,9 @@ import type { Services } from "./services.ts";
 import { listedQuestions } from "./permission-requests.ts";
 import { lastLineOf } from "../model/text.ts";
 
-/** The line grows while the agent speaks; a card need not follow each word. */
+/** The line grows while the agent writes; a card need not follow each word. */
 const freshMs = 250;
-/** More than any line that is shown. */
+/** Longer than any displayed line. */
 const keptCharacters = 1_000;
 
 interface Known {
@@ -29,7 +29,7 @@ interface Known {
 
 const known = new WeakMap<object, Map<string, Known>>();
 
-/** @param said what the agent of a terminal session said last, by its own word: a screen's last line is where one types. */
+/** @param said the last message that a terminal agent reported: a screen's last line is its input line. */
 function lastLine(
   services: Pick<Services, "store" | "clock">,
   session: SessionState,
@@ -45,7 +45,7 @@ function lastLine(
   const before = sessions.get(session.id);
   const now = services.clock.now();
   if (before?.seq === session.seq) return before.line;
-  // At the end of a turn it is always read: nothing may come after it for hours.
+  // Always read at the end of a turn: the next event may be hours away.
   if (before !== undefined && session.turn.turn === "open" && Math.abs(now - before.at) < freshMs) return before.line;
   const more = store.agentText(session.id, before?.seq ?? 0);
   const text = `${before?.text ?? ""}${more}`.slice(-keptCharacters);
@@ -59,10 +59,10 @@ export type StatusServices = Pick<Services, "workspaces" | "settings" | "clock" 
 /** What a session's JSON is made from. */
 export type ViewServices = StatusServices & Pick<Services, "store" | "runtimes">;
 
-/** Where the project's own limit was never read. */
+/** Until the project's own limit is known. */
 const defaultStuckMinutes = 30;
 
-/** The last answer, because events of one commit all have one time. */
+/** The last result: all events of one commit have the same time. */
 let last = { at: 0, text: new Date(0).toISOString() };
 
 export function iso(at: number): string {
@@ -71,14 +71,14 @@ export function iso(at: number): string {
 }
 
 export function eventJson(event: StoredEvent): EventJson {
-  // One copy and no more: a flood is told tens of thousands of times a second.
+  // A single copy: a flood sends tens of thousands of events per second.
   return { ...event, at: iso(event.at) };
 }
 
 export function sessionJson(services: ViewServices, loop: Loop, session: SessionState): SessionJson {
   const observation = loop.observation(session);
   const branch = liveBranch(services, session);
-  // Whoever has read its branch need not ask whether the worktree is there.
+  // A known branch means that the worktree exists.
   const {
     status,
     reason,
@@ -133,14 +133,14 @@ export function sessionJson(services: ViewServices, loop: Loop, session: Session
   };
 }
 
-/** By the last look at the file: a list of sessions reads no files. */
+/** From the last known settings: a list of sessions reads no files. */
 function noticeOf(services: Pick<Services, "settings">, session: SessionState): { notice?: string } {
   if (session.intent.want === "killed" || session.intent.want === "deleted") return {};
   const notice = whyDefaults(session.project, services.settings.last(session.project)?.trust.state ?? "none");
   return notice === null ? {} : { notice };
 }
 
-/** The one that counts first. */
+/** The primary one first. */
 function pullRequestsJson(services: Pick<Services, "polledAt">, session: SessionState): PullRequestJson[] {
   const polledAt = services.polledAt(session.id);
   const primary = primaryPullRequest(session.pullRequests);
@@ -176,7 +176,7 @@ function issueJson({ key, url, title, state, seenAt }: SeenIssue): NonNullable<S
   return { key, url, title, state, seenAt: iso(seenAt) };
 }
 
-/** The branch that is checked out now; one bad worktree must not spoil the list of all. */
+/** The branch that is checked out now; one broken worktree must not break the list. */
 function liveBranch(services: Pick<Services, "workspaces">, session: SessionState): string | null {
   try {
     return services.workspaces.liveBranch(session.workspacePath);
@@ -189,7 +189,7 @@ export function currentStatus(
   services: StatusServices,
   loop: Pick<Loop, "observation" | "missingProgram">,
   session: SessionState,
-  /** Whether the worktree is there, where that is known already. */
+  /** Set if the worktree is already known to exist. */
   isThere?: true,
 ): ReturnType<typeof statusOf> {
   const settings = services.settings.last(session.project);
@@ -210,7 +210,7 @@ export function currentStatus(
   );
 }
 
-/** Something that can be pasted into a shell. */
+/** A command to paste into a shell. */
 export function attachText(services: Pick<Services, "runtimes">, session: SessionState): string | null {
   if (session.run.run !== "up") return null;
   const argv = services.runtimes[session.kind].attachCommand(session);

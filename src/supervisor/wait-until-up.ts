@@ -1,4 +1,4 @@
-/** Waits until what was asked of a session has come about, or says why it has not. */
+/** Waits until a session's agent is up, or reports why it is not. */
 import { HoldfastError } from "../contract/errors.ts";
 import type { SessionState } from "../model/session.ts";
 import type { SessionJson } from "../contract/session.ts";
@@ -6,12 +6,12 @@ import type { Loop } from "./loop.ts";
 import type { Services } from "./services.ts";
 import { currentStatus, sessionJson } from "./view.ts";
 
-/** A large checkout and a slow agent together may take this long; the spawn goes on behind an answer that gave up. */
+/** A large checkout and a slow agent together may take this long; the spawn continues after the response. */
 const spawnDeadlineMs = 180_000;
-/** A failure that passes is tried again before the caller hears of it. */
+/** Temporary failures are retried before they are reported. */
 const triesBeforeAnswer = 3;
 
-/** Until the agent runs or has failed since it was asked for, with the reason. */
+/** Resolves once the agent runs; throws with the reason once it has failed since the request. */
 export async function waitUntilUp(
   services: Pick<Services, "store" | "runtimes" | "workspaces" | "settings" | "clock" | "restore" | "polledAt">,
   loop: Loop,
@@ -33,15 +33,15 @@ export async function waitUntilUp(
     return state.intent.want !== "running" || up || concluded || down;
   };
   await loop.waitFor(id, over, spawnDeadlineMs, signal);
-  if (last.intent.want !== "running" && last.run.run !== "up") throw takenBack(last);
+  if (last.intent.want !== "running" && last.run.run !== "up") throw superseded(last);
   const notCreated = whyNotCreated(last);
-  if (notCreated !== null) throw neverMade(last, notCreated);
+  if (notCreated !== null) throw notCreatedError(last, notCreated);
   const json = sessionJson(services, loop, last);
   const { status, reason } = currentStatus(services, loop, last);
   const trouble = last.run.run === "up" ? null : loop.lastError(id);
   if (trouble !== null) {
     throw new HoldfastError("launch-failed", `${last.agent} has not started in ${id} yet: ${trouble.message}`, {
-      hint: `It is tried again: see holdfast session show ${id}, or end it with holdfast session kill ${id}.`,
+      hint: `Holdfast is retrying. Details: holdfast session show ${id}. To stop it: holdfast session kill ${id}`,
     });
   }
   if (status !== "failed") return json;
@@ -58,8 +58,8 @@ export async function waitUntilUp(
   );
 }
 
-/** Somebody else had another wish while this one was waited for. */
-function takenBack({ id, intent }: SessionState): HoldfastError {
+/** Another request changed the intent meanwhile. */
+function superseded({ id, intent }: SessionState): HoldfastError {
   return new HoldfastError("conflict", `${id} was ${intent.want} before its agent ran.`, {
     hint: `See holdfast session show ${id}.`,
   });
@@ -69,9 +69,9 @@ function whyNotCreated({ workspace }: SessionState): string | null {
   return workspace.at === "planned" ? (workspace.failed ?? null) : null;
 }
 
-/** A fact, and no change of what you asked for: the session is listed as failed, and can be tried again. */
-function neverMade({ id }: SessionState, why: string): HoldfastError {
+/** The intent is unchanged: the session is listed as failed, and can be retried. */
+function notCreatedError({ id }: SessionState, why: string): HoldfastError {
   return new HoldfastError("launch-failed", `The worktree of ${id} could not be created: ${why}`, {
-    hint: `Nothing of it was left behind. Fix the cause and retry: holdfast session restore ${id}, or remove it: holdfast session delete ${id}`,
+    hint: `Everything was rolled back. Fix the cause and retry: holdfast session restore ${id}, or remove it: holdfast session delete ${id}`,
   });
 }

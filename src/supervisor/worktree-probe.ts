@@ -1,4 +1,4 @@
-/** What a look at the places of sessions' worktrees tells beyond whether they are there; asked only of those it matters for. */
+/** Observes worktrees beyond their existence: in the trash without a record, or still being created. Only if it matters for a session. */
 import type { Store } from "../ports/store.ts";
 import type { TrashEntry, Worktrees } from "../ports/worktree.ts";
 import type { SessionId } from "../contract/ids.ts";
@@ -8,7 +8,7 @@ import { isRecordedEnd } from "./unrecorded.ts";
 export class WorktreeProbe {
   readonly #workspaces: Worktrees;
   readonly #store: Store;
-  /** The newest entry of each. */
+  /** The newest entry per session. */
   readonly #movedToTrash = new Map<SessionId, TrashEntry>();
   readonly #isCreating = new Set<SessionId>();
 
@@ -17,18 +17,18 @@ export class WorktreeProbe {
     this.#store = store;
   }
 
-  /** Whether the worktree is in the trash although the record does not say so yet. */
+  /** Whether the worktree is in the trash without a record of it. */
   isInTrash(id: SessionId): boolean {
     return this.#movedToTrash.has(id);
   }
 
-  /** Whether it was moved there by a kill that is not on record: then the record is older than the kill. */
+  /** Whether an unrecorded kill moved it there: then the record is older than the kill. */
   isTrashedUnrecorded(session: SessionState): boolean {
     const entry = this.#movedToTrash.get(session.id);
     return entry !== undefined && !isRecordedEnd(this.#store, session, entry);
   }
 
-  /** Whether the worktree, which is wanted no more, is still being made. */
+  /** Whether a worktree that is no longer needed is still being created. */
   isCreating(id: SessionId): boolean {
     return this.#isCreating.has(id);
   }
@@ -43,7 +43,7 @@ export class WorktreeProbe {
     this.#isCreating.delete(id);
   }
 
-  /** A crash between the move of a worktree and its record leaves it where only the trash's own list tells. */
+  /** After a crash between the move of a worktree and its record, only the trash's own list has it. */
   async #checkTrash(sessions: readonly SessionState[]): Promise<void> {
     const missing = sessions.filter(
       ({ workspace, workspacePath }) => workspace.at === "ready" && this.#workspaces.exists(workspacePath) === false,
@@ -56,7 +56,7 @@ export class WorktreeProbe {
     }
   }
 
-  /** Commands that make a worktree outlive the daemon that began them, and may still be at it when they are asked to end. */
+  /** Commands that create a worktree outlive their daemon, and may still run when the session should end. */
   async #checkCreations(sessions: readonly SessionState[]): Promise<void> {
     const unwanted = sessions.filter(
       ({ workspace, intent }) => workspace.at === "planned" && intent.want !== "running",

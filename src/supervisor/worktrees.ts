@@ -1,4 +1,4 @@
-/** Counts the days that entries lie in the trash, in the store, so that no clock alone can empty it. */
+/** What the supervisor knows of worktrees: their paths and plans, and how long the trash keeps them. Days in the trash are counted in the store, so that a wrong clock alone cannot empty it. */
 import { daysInTrash, isExpired, keptUntil, readSeenDays, seeTrash } from "../model/trash-days.ts";
 import type { TrashEntry, WorktreePlan } from "../ports/worktree.ts";
 import type { Services } from "./services.ts";
@@ -14,11 +14,11 @@ const readingMs = 1_000;
 
 type Counted = Pick<Services, "store" | "clock" | "workspaces">;
 
-/** Looks at the clock once more; the entries that have been in the trash for their time. */
+/** Updates the count of days; returns the entries whose time in the trash is over. */
 export async function expiredTrash(services: Counted, entries: readonly TrashEntry[]): Promise<TrashEntry[]> {
   const { store, clock, workspaces } = services;
   const reading = { boot: clock.bootId(), up: clock.uptime(), wall: clock.now() };
-  // The machine slept between the two clocks: together they would look like a jump. The next look is a minute away.
+  // The machine slept between the two readings, which would look like a jump of the clock. The next run is a minute away.
   if (clock.uptime() - reading.up > readingMs) return [];
   const before = readSeenDays(store.getSetting(setting));
   const seen = seeTrash(
@@ -36,7 +36,7 @@ export function trashDaysOf({ store }: Pick<Counted, "store">): (entry: TrashEnt
   return ({ id }) => daysInTrash(seen, id);
 }
 
-/** From when on each entry may be removed, as a date. */
+/** The date from which each entry may be removed. */
 export function trashUntil({ store, clock, workspaces }: Counted): (entry: TrashEntry) => string {
   const seen = readSeenDays(store.getSetting(setting));
   return ({ id }) => keptUntil(seen, clock.now(), id, workspaces.trashDays);

@@ -16,7 +16,7 @@ export type { Pane } from "./panes.ts";
 
 export const pollMs = 25;
 
-export interface Look {
+export interface ScreenCapture {
   pane: Pane;
   screen: string;
   /** What the agent asks, by its hooks, title or screen; null where it asks nothing. */
@@ -30,7 +30,7 @@ export interface Typed {
   watch: LaunchWatch;
   pane: Pane;
   /** The screen now. Null when it has gone. */
-  look(): Promise<Look | null>;
+  look(): Promise<ScreenCapture | null>;
   press(key: string): Promise<boolean>;
   /** Whether a text stands right before the cursor. */
   isAtCursor(text: string): Promise<boolean>;
@@ -63,7 +63,7 @@ export async function findTyped(context: ObserveContext, session: SessionState):
   };
 }
 
-async function lookAt(context: ObserveContext, watch: LaunchWatch, target: string): Promise<Look | null> {
+async function lookAt(context: ObserveContext, watch: LaunchWatch, target: string): Promise<ScreenCapture | null> {
   const [list, screens] = await Promise.all([listPanes(context.tmux), captureScreens(context.tmux, [target])]);
   const pane = list.is === "known" ? list.panes.find((one) => one.paneTarget === target) : undefined;
   const screen = screens.get(target);
@@ -76,7 +76,7 @@ async function lookAt(context: ObserveContext, watch: LaunchWatch, target: strin
 }
 
 /** A line that holds our prompt is no dialog: what the screen seems to ask then is part of the conversation. */
-export function questionOf({ asks, asksOnScreen }: Look, holdsPrompt: boolean): string | null {
+export function questionOf({ asks, asksOnScreen }: ScreenCapture, holdsPrompt: boolean): string | null {
   return asksOnScreen && holdsPrompt ? null : asks;
 }
 
@@ -149,7 +149,7 @@ export class Confirming {
     return finish && isLine ? this.#byLine(now) : this.#orDoubt(now);
   }
 
-  async #byLine(now: Look): Promise<Confirmation> {
+  async #byLine(now: ScreenCapture): Promise<Confirmation> {
     const { watch } = this.#typed;
     const { promptId, text } = this.#prompt;
     const pressed = this.#pressed();
@@ -194,7 +194,7 @@ export class Confirming {
   }
 
   /** Waits for as long as a turn takes, and a while longer. */
-  #orDoubt(now: Look): Confirmation {
+  #orDoubt(now: ScreenCapture): Confirmation {
     const { watch } = this.#typed;
     const since = Math.max(this.#prompt.sentAt, this.#pressed().at, watch.workedAt, watch.readySince);
     if (now.working || Date.now() - since < (watch.agent?.confirmMs ?? defaultConfirmMs)) return waiting;

@@ -60,7 +60,7 @@ export class Hints {
   }
 
   /**
-   * Follows and listens a moment later, many in one go. What happens until then is heard by nobody, so one look at all
+   * Follows and listens a moment later, many in one go. What happens until then is heard by no one, so one check all
    * of them comes right after.
    */
   soon(found: (Followed & { session: SessionId }) | null): void {

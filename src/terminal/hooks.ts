@@ -1,6 +1,6 @@
 /**
  * What an agent's hooks said: one JSON object a line in the launch's `hooks.jsonl`, appended by the agent's own hook
- * script, read on from where the last look ended. Only whole lines count.
+ * script, read on from where the last look ended. Only complete lines count.
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { LineSplitter } from "../base/lines.ts";
@@ -58,7 +58,7 @@ export class HookReader {
 
   /** Reads what was added; says whether anything was. */
   read(): boolean {
-    // Asked on every look at every session: most of the time nothing was added, or no hook has fired yet.
+    // Asked on every check every session: most of the time nothing was added, or no hook has fired yet.
     const size = statSync(this.#path, { throwIfNoEntry: false })?.size;
     if (size === undefined || size === this.#offset) return false;
     const file = openSync(this.#path, "r");

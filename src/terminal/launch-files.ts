@@ -93,7 +93,7 @@ interface RunFile {
   /** As `umask` takes it; null to leave the server's. */
   umask: string | null;
   workspace: string;
-  /** The file that moves who writes `0` to it into the launch's cgroup; null where there is none. */
+  /** The file that moves who writes `0` to it into the launch's cgroup; null if there is none. */
   cgroup: string | null;
   env: Readonly<Record<string, string>>;
   argv: readonly string[];
@@ -186,7 +186,7 @@ export class LaunchFiles {
     writeFileSync(join(directory, "run"), runFileText(run), { mode: 0o600 });
   }
 
-  /** In place: a contained launch has this very file mounted, so that nobody inside can write it. */
+  /** In place: a contained launch has this very file mounted, so that no one inside can write it. */
   amend(session: SessionId, note: LaunchNote): void {
     writeFileSync(join(this.directory(session, note.launch), "launch.json"), JSON.stringify(note), { mode: 0o600 });
   }
@@ -207,7 +207,7 @@ export class LaunchFiles {
     rmSync(this.directory(session, launch), { recursive: true, force: true });
   }
 
-  /** Asked of every session at a start, so the directory is listed once; nobody but this daemon adds to it. */
+  /** Asked of every session at a start, so the directory is listed once; no one but this daemon adds to it. */
   has(session: SessionId): boolean {
     this.#sessions ??= new Set(readdirSync(this.#root));
     return this.#sessions.has(safeName(session));

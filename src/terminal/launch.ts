@@ -69,7 +69,7 @@ export function agentCommand(agent: TerminalAgent, request: LaunchRequest, value
   return { argv, promptTaken };
 }
 
-/** Of the surroundings: what would tell the agent that it runs elsewhere, or in somebody else's session. */
+/** Of the surroundings: what would tell the agent that it runs elsewhere, or in another process's session. */
 const notPassedOn =
   /^(TMUX|HOLDFAST_(?!HOME$|TEST_)|TERM$|TERM_PROGRAM|STY$|WINDOWID$|SHLVL$|PWD$|OLDPWD$|COLUMNS$|LINES$)/;
 
@@ -218,7 +218,7 @@ type Making = ({ is: "made" } & Started) | { is: "there"; pane: Pane } | { is: "
 async function makeSession(context: LaunchContext, request: LaunchRequest, contained: boolean): Promise<Making> {
   const { session, launch } = request;
   let name = tmuxName(session);
-  // Once for a dead session of ours in the way, once for a name that is somebody else's, once for a dying server.
+  // Once for a dead session of ours in the way, once for a name that is another process's, once for a dying server.
   for (let attempt = 0; attempt < 4; attempt += 1) {
     const target = `=${name}:`;
     const directory = context.files.directory(session.id, launch);

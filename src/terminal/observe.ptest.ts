@@ -82,7 +82,7 @@ test("[TMUX-16] absence is claimed with its proof: no server, another boot, or a
   const runtime = world.open();
   const { session, result } = await world.up(runtime, world.sessionOf({}));
   const other = await world.up(runtime, world.sessionOf({}));
-  // As a person would, by tmux itself.
+  // As a user would, by tmux itself.
   world.tmux("kill-session", "-t", "=worker-project-t-1");
   await until("the agent to be gone", () => !isAlive(result.agent));
   expect(await look(runtime, session)).toEqual({ seen: { is: "absent" }, cause: "identity-gone" });

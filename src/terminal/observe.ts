@@ -1,5 +1,5 @@
 /**
- * One look at all sessions: one `list-panes`, the kernel's word on each agent, and, only where something is missing,
+ * One check all sessions: one `list-panes`, the kernel's word on each agent, and, only where something is missing,
  * one pass over /proc for what is left of it. Absence is claimed with its proof or not at all.
  */
 import { readFileSync } from "node:fs";
@@ -196,7 +196,7 @@ async function describeMissing(context: ObserveContext, session: SessionState, l
   if (launch === null || watch === null || left.length === 0) return absent(absenceOf(context, session, list));
   const server = serverOf(left, context.socketName);
   if (server !== null) {
-    // The server lives but its socket file is gone. On this signal tmux makes it anew.
+    // The server lives but its socket file is gone. On this signal tmux makes it again.
     if (list.is === "no-server" && signalIdentity(server, "SIGUSR1")) {
       context.log?.warn("the tmux server had lost its socket and was asked to make it again", { pid: server.pid });
     }

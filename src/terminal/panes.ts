@@ -1,4 +1,4 @@
-/** One look at every pane of our server: a single `list-panes -a`, whatever the number of sessions. */
+/** One check every pane of our server: a single `list-panes -a`, whatever the number of sessions. */
 import { constants } from "node:os";
 import { identify, signalIdentity } from "../base/pid.ts";
 import { isTmuxServer } from "../base/process-tree.ts";
@@ -18,7 +18,7 @@ export interface Pane {
   dead: boolean;
   exit: ExitStatus | null;
   inMode: boolean;
-  /** Changes when the screen may have changed; the server tells time in whole seconds only. */
+  /** Changes when the screen may have changed; the server tells time in complete seconds only. */
   changeKey: string;
   activeAt: number;
   sessionName: string;
@@ -28,7 +28,7 @@ export interface Pane {
 
 export const sessionOption = "@holdfast-session";
 export const launchOption = "@holdfast-launch";
-/** Set on the agent's own pane: a person may have split the window. */
+/** Set on the agent's own pane: a user may have split the window. */
 export const agentPaneOption = "@holdfast-agent";
 
 /** The id of the home that made the session: a server may hold sessions of another home under the same socket name. */

@@ -58,7 +58,7 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
   // Asked before anybody wants to know: tmux answers while a starting daemon reads its records.
   let early: EarlyList | null = files.isEmpty() ? null : { list: listPanes(tmux), askedAt: process.uptime() };
   const hints = new Hints(tmux);
-  // Only whoever looks at a terminal in a browser needs it.
+  // Only whoever checks a terminal in a browser needs it.
   let views: Views | null = null;
   const openViews = lazy(async () => (views = new (await import("./view.ts")).Views(tmux)));
   const starterPath = join(options.configDirectory, "starter.sh");
@@ -136,7 +136,7 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
     onHint: (listener) => hints.add(listener),
     close: async () => {
       await Promise.all([hints.close(), views?.close()]);
-      // A server that died by itself left its socket.
+      // A server that died on its own left its socket.
       await tmux.tidy();
     },
   };

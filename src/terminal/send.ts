@@ -8,7 +8,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { PromptToSend, SendResult, Typing } from "../ports/runtime.ts";
 import type { SessionState } from "../model/session.ts";
 import { clearStopping } from "../base/stop-mark.ts";
-import { Confirming, onlyEcho, findTyped, pollMs, questionOf, type Look, type Pane, type Typed } from "./confirm.ts";
+import {
+  Confirming,
+  onlyEcho,
+  findTyped,
+  pollMs,
+  questionOf,
+  type ScreenCapture,
+  type Pane,
+  type Typed,
+} from "./confirm.ts";
 import {
   endsInMention,
   holds,
@@ -29,7 +38,7 @@ export interface SendTimes {
   hookMs: number;
   /** How long the screen may take to react to Enter, where the agent confirms nothing. */
   reactMs: number;
-  /** How long the screen of an agent that shows nothing of itself must rest before its first prompt. */
+  /** How long the screen of an agent that shows nothing on its own must rest before its first prompt. */
   restMs: number;
 }
 
@@ -41,7 +50,7 @@ const blankRestMs = 2000;
 const restlessMs = 10_000;
 /** Enough of the text's end to tell it from what else is on the screen. */
 const needleLength = 48;
-/** Between two looks at an input line that must be the same in both. */
+/** Between two checks an input line that must be the same in both. */
 const againMs = 120;
 
 const always: Typing = { begin: () => Promise.resolve(true), wanted: () => true };
@@ -104,7 +113,7 @@ export async function send(
 }
 
 /** Ready: its own input line, empty in two looks in a row, no dialog, and the terminal is the agent's. Else why not. */
-async function untilInputStands(typed: Typed): Promise<Look | string> {
+async function untilInputStands(typed: Typed): Promise<ScreenCapture | string> {
   const { watch } = typed;
   for (let looks = 0; ; looks += 1) {
     const now = await typed.look();
@@ -120,7 +129,7 @@ async function untilInputStands(typed: Typed): Promise<Look | string> {
 }
 
 /** Nothing shows that such an agent is ready: its own hooks, or a screen at rest, must do. */
-async function untilRest(typed: Typed, times: SendTimes, typing: Typing): Promise<Look | string> {
+async function untilRest(typed: Typed, times: SendTimes, typing: Typing): Promise<ScreenCapture | string> {
   const { watch } = typed;
   const from = Date.now();
   for (;;) {
@@ -145,7 +154,7 @@ async function untilRest(typed: Typed, times: SendTimes, typing: Typing): Promis
 async function paste(context: ObserveContext, pane: Pane, text: string): Promise<SendResult | null> {
   const buffer = `holdfast-${crypto().randomBytes(6).toString("hex")}`;
   const loaded = await context.tmux.run({ commands: [["load-buffer", "-b", buffer, "-"]], stdin: text });
-  if (loaded.is !== "ok") return notNow("tmux did not take the text");
+  if (loaded.is !== "ok") return notNow("tmux rejected the text");
   // One step inside the server: tmux 3.3a dies, with every session, when it pastes into a dead pane.
   const into = `paste-buffer -p -r -d -b ${buffer} -t ${pane.paneTarget}`;
   const guarded = ["if-shell", "-F", "-t", pane.paneTarget, "#{pane_dead}", "display-message -p dead", into];
@@ -162,7 +171,12 @@ const notShown = "the text was not seen on the screen; Enter was not pressed";
 const asked = "the agent asked a question while the text was typed; Enter was not pressed";
 
 /** Until the input line holds this prompt, and nothing else. */
-async function untilInLine(typed: Typed, text: string, times: SendTimes, typing: Typing): Promise<Look | string> {
+async function untilInLine(
+  typed: Typed,
+  text: string,
+  times: SendTimes,
+  typing: Typing,
+): Promise<ScreenCapture | string> {
   const until = performance.now() + times.arriveMs;
   let before: string | null = null;
   while (performance.now() < until && typing.wanted()) {
@@ -185,7 +199,7 @@ async function untilShown(
   before: string,
   times: SendTimes,
   typing: Typing,
-): Promise<Look | string> {
+): Promise<ScreenCapture | string> {
   const needle = normalise(text).slice(-needleLength);
   const lastLine = normalise(text.trimEnd().split("\n").at(-1) ?? "").slice(-needleLength);
   const score = (screen: string): number[] => [
@@ -195,7 +209,7 @@ async function untilShown(
   ];
   const had = score(before);
   const until = performance.now() + times.arriveMs;
-  let last: Look | null = null;
+  let last: ScreenCapture | null = null;
   while (performance.now() < until && typing.wanted()) {
     const now = await typed.look();
     if (now === null) return notShown;

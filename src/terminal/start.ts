@@ -154,7 +154,7 @@ export async function failure(
   context.files.forgetRun(request.session.id, request.launch);
   const conversationGone = request.how === "resume" && isGone(agent, lines.join("\n"));
   const reason = conversationGone
-    ? "the agent does not know the conversation any more"
+    ? "the agent no longer has this conversation"
     : reasonOf(pane?.exit ?? null, lines, { workspace: request.session.workspacePath, command: agent.start[0] });
   return { launched: false, reason, exit: pane?.exit ?? null, lastLines: lines, conversationGone };
 }

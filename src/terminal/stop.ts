@@ -1,4 +1,4 @@
-/** Ends a session's whole tree in stages, keeps how it ended, and only then removes its tmux session. */
+/** Ends a session's complete tree in stages, keeps how it ended, and only then removes its tmux session. */
 import { setTimeout as delay } from "node:timers/promises";
 import { identify } from "../base/pid.ts";
 import { endTree } from "../base/process-tree.ts";
@@ -11,7 +11,7 @@ import { deathLines, expectedLaunch, type ObserveContext } from "./observe.ts";
 import { awaitsExit, listPanes, paneFor, remind, removeSession, type Pane } from "./panes.ts";
 import { captureScreens, lastLines } from "./screen.ts";
 
-/** An agent writes its transcript some 100 ms late, so even a forced end begins politely. */
+/** An agent writes its transcript some 100 ms late, so even a forced end begins gracefully. */
 const forcedPoliteMs = 500;
 /** Not even SIGTERM makes Claude write its latest turn on a busy machine: it is waited for, within this. */
 const writeMs = 2000;

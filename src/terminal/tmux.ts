@@ -1,6 +1,6 @@
 /**
  * The only caller of the tmux binary. Talks to a server of our own (own socket name, own config, clean environment);
- * the person's tmux is never touched, and nothing here can end a server.
+ * the user's tmux is never touched, and nothing here can end a server.
  */
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { makePrivateDirectory, keepWritten } from "../base/durable-file.ts";
 import { startChild, whyNotStarted } from "../base/run.ts";
 
-/** The config of our own tmux server. Read once, when the server starts; nothing of the person's config is read. */
+/** The config of our own tmux server. Read once, when the server starts; nothing of the user's config is read. */
 
 /** Fires on every death and every closed session, so that one waiting call replaces polling. */
 export const hintChannel = "holdfast-hint";
@@ -44,7 +44,7 @@ function tmuxConfig(socketName: string): string {
     "set -g set-titles off",
     "set -g automatic-rename off",
     "set -g allow-rename off",
-    // What an agent prints must not reach the person's clipboard or outer terminal.
+    // What an agent prints must not reach the user's clipboard or outer terminal.
     "set -g set-clipboard off",
     "set -gq allow-passthrough off",
     // Its menu would let a click end or restart the agent's pane.
@@ -185,7 +185,7 @@ export class Tmux {
     return ["tmux", "-u", "-L", this.#socketName, "-f", this.#config];
   }
 
-  /** A client of our own server, with nothing of the person's tmux around it. */
+  /** A client of our own server, with nothing of the user's tmux around it. */
   clientCommand(args: readonly string[]): { file: string; args: string[]; env: Record<string, string> } {
     const [file, ...rest] = this.#command();
     return { file: file!, args: [...rest, ...args], env: this.#env };

@@ -1,6 +1,6 @@
 /**
  * A session's screen for somebody who watches from afar: a tmux client of its own on a pseudo-terminal, so that tmux paints
- * the whole screen for each one who comes. What is typed goes to that client, and so to no other session than the one that
+ * the complete screen for each one who comes. What is typed goes to that client, and so to no other session than the one that
  * tmux itself says the client is attached to.
  */
 import type { TerminalView, ViewEnd, ViewRequest } from "../ports/runtime.ts";

@@ -9,14 +9,14 @@ import { inputOn, same, type InputSeen, lastLines } from "./screen.ts";
 import type { LaunchFiles, LaunchNote } from "./launch-files.ts";
 import type { Pane } from "./panes.ts";
 
-/** The server tells a pane's last activity in whole seconds: within this a screen may have changed again unseen. */
+/** The server tells a pane's last activity in complete seconds: within this a screen may have changed again unseen. */
 const activitySlackMs = 2000;
 /** An agent whose input line shows for so long has begun: it may have scrolled the signs of it away. */
 const beginMs = 20_000;
 /** A launch that is on record for so long has begun. */
 const settledMs = 60_000;
 
-/** An agent says that it is idle before it takes up the prompt it was started with; within this it has confirmed it. */
+/** An agent says that it is idle before it resumes the prompt it was started with; within this it has confirmed it. */
 const confirmMs = 20_000;
 /** An agent writes what it reported to its transcript within this, also on a busy machine. */
 const writtenMs = 10_000;
@@ -60,7 +60,7 @@ export class LaunchWatch {
   #capturedAt = 0;
   #says: ScreenSays | null = null;
   #screen = "";
-  /** Since when the screen shows the same, as far as it was looked at. */
+  /** Since when the screen shows the same, as far as it was checked. */
   #restSince = 0;
   #input: InputSeen = { is: "hidden" };
   /** Looks in a row that found the input line empty. */
@@ -83,7 +83,7 @@ export class LaunchWatch {
   readonly #hasPrompt: boolean;
   /** As tmux has it: the usual name may have been taken. */
   sessionName: string | null = null;
-  /** Last lines of a dead pane: they do not change any more. */
+  /** Last lines of a dead pane: they do not change anymore. */
   deadLines: string[] | null = null;
   /** When the agent was first seen gone although tmux still said that its pane lives. */
   goneSince: number | null = null;
@@ -126,7 +126,7 @@ export class LaunchWatch {
     return this.#process;
   }
 
-  /** Whether the screen must be looked at: only where a rule needs it, the agent does not say it itself, and it changed. */
+  /** Whether the screen must be checked: only where a rule needs it, the agent does not say it itself, and it changed. */
   wantsScreen(pane: Pane, now: number): boolean {
     if (this.agent === null) return false;
     const own = this.#readStatus();

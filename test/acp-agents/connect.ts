@@ -64,7 +64,7 @@ export class ConnectedAgent implements AsyncDisposable {
     return this.agent.request("session/prompt", { sessionId, prompt: blocks });
   }
 
-  /** What the agent said so far, or what it thought, or what it replayed of the person. */
+  /** What the agent said so far, or what it thought, or what it replayed of the user. */
   text(kind: SessionUpdate["sessionUpdate"] = "agent_message_chunk"): string {
     return this.updates
       .map(({ update }) => (update.sessionUpdate === kind && "content" in update ? textOf(update.content) : ""))

@@ -1,6 +1,6 @@
 /**
  * From its first prompt on it writes text without end, at FLOODS_MB_PER_S (100 unless told), until it is cancelled; with
- * FLOODS_MB it stops by itself after that many; with FLOODS_GATE it begins when there is such a file.
+ * FLOODS_MB it stops on its own after that many; with FLOODS_GATE it begins when there is such a file.
  */
 import { existsSync } from "node:fs";
 import { answer, serve } from "./rpc.ts";

@@ -1,4 +1,4 @@
-/** In the middle of a turn it writes lines that are not JSON, or not JSON-RPC, then goes on as if nothing had happened. */
+/** In the middle of a turn it writes lines that are not JSON, or not JSON-RPC, then continues as if nothing had happened. */
 import { answer, say, serve } from "./rpc.ts";
 
 const bad = [

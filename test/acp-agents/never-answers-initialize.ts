@@ -1,4 +1,4 @@
-/** Hears `initialize` and says nothing, for ever. */
+/** Hears `initialize` and says nothing, forever. */
 import { serve } from "./rpc.ts";
 
 serve({ initialize: () => {} });

@@ -74,7 +74,7 @@ export class ChatLane implements AsyncDisposable {
     return promptId;
   }
 
-  /** The whole turn of a prompt. */
+  /** The complete turn of a prompt. */
   async turn(text: string): Promise<TurnSeen> {
     return this.ended(await this.send(text));
   }
@@ -201,7 +201,7 @@ export class ChatLane implements AsyncDisposable {
     await until(`the agent to write ${pattern}`, () => pattern.test(this.out()), patienceMs);
   }
 
-  /** The agent's whole tree with keeper and tools, without the daemon. */
+  /** The agent's complete tree with keeper and tools, without the daemon. */
   tree(): Marked[] {
     const home = new Set(markedProcesses(`HOLDFAST_HOME=${this.home.home}`).map(({ pid }) => pid));
     return markedProcesses(`HOLDFAST_SESSION=${this.id}`).filter(({ pid }) => home.has(pid));

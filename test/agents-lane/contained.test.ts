@@ -12,7 +12,7 @@ import { ChatLane, patienceMs } from "./chat-lane.ts";
 import { laneAgents, realAgents } from "./agents/agents.ts";
 import { LaneWorld } from "./world.ts";
 
-/** Gemini's shell ignores the person's git configuration. */
+/** Gemini's shell ignores the user's git configuration. */
 const identity = "git -c user.name=Agent -c user.email=agent@example.com";
 
 function script(lane: ChatLane): string {
@@ -26,7 +26,7 @@ function script(lane: ChatLane): string {
   ].join("\n");
 }
 
-/** A whole turn, with everything allowed that it asks for: the person is careless. */
+/** A complete turn, with everything allowed that it asks for: the user is careless. */
 async function careless(lane: ChatLane, promptId: string): Promise<string> {
   await until(
     "the turn to end",

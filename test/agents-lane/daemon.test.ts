@@ -102,7 +102,7 @@ describe.each(realAgents("daemon"))("%s", (name) => {
     expect(before.agentSessionId).not.toBeNull();
     await home.ok(["stop"]);
     await home.run("tmux", ["-L", home.paths.tmuxSocket, "kill-server"]);
-    // As a machine that goes down does: politely, and what stays is ended by force.
+    // As a machine that goes down does: gracefully, and what stays is ended by force.
     const left = (): Marked[] => markedProcesses(`HOLDFAST_HOME=${home.home}`);
     for (const one of left()) tryKill(one.pid);
     await until("all of it to end", () => left().length === 0, 5_000).catch(() => endMarked(left()));

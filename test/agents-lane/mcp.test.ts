@@ -30,7 +30,7 @@ test("[RIGHTS-9] `holdfast mcp` under Codex reaches its own daemon as its own se
     },
     patienceMs,
   );
-  // Its own session is in the list, and the person's shell is not.
+  // Its own session is in the list, and the user's shell is not.
   expect(lane.out()).toContain(`\\"id\\": \\"${lane.id}\\"`);
   expect(lane.out()).not.toContain(`\\"id\\": \\"${shell}\\"`);
   expect((await lane.ended(`${lane.id}-first`)).stopReason).toBe("end_turn");

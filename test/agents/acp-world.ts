@@ -1,6 +1,6 @@
 /**
  * A chat runtime of a test's own, with a real store, and agents from ../acp-agents. `restart` leaves everything as a
- * daemon that dies would and opens it anew. `await using` ends what is left.
+ * daemon that dies would and opens it again. `await using` ends what is left.
  */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

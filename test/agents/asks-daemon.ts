@@ -1,5 +1,5 @@
 /**
- * A program of an agent's that asks the daemon by itself, as one that means harm would: `asks-daemon.ts <directory> [stay]`
+ * A program of an agent's that asks the daemon on its own, as one that means harm would: `asks-daemon.ts <directory> [stay]`
  * sends the requests of `<directory>/ask.json` and writes the answers to `answer.json`; with `stay` it waits for more.
  */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";

@@ -344,7 +344,7 @@ test("[WEB-62] a read-only daemon says so in the composer; damaged output offers
     await transcript(page).getByRole("note", { name: "Output damaged" }).waitFor();
     await transcript(page).getByRole("button", { name: "Force end turn" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Force end turn" }).click();
-    await transcript(page).getByText("without the agent's word").waitFor();
+    await transcript(page).getByText("You force-ended the turn").waitFor();
     expect((await home.turns(id))[0]!.stopReason).toBe("forced");
   }
   await home.ok(["stop"]);

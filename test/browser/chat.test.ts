@@ -248,6 +248,6 @@ test("[WEB-55] a turn that the agent does not end when asked is ended by force o
   await page.getByRole("button", { name: "Cancel turn" }).tap();
   await page.getByRole("button", { name: "Cancelling …" }).tap();
   await page.getByRole("button", { name: "Force end turn" }).tap();
-  await transcript(page).getByText("without the agent's word").waitFor();
+  await transcript(page).getByText("You force-ended the turn").waitFor();
   expect((await home.turns(id))[0]!.stopReason).toBe("forced");
 });

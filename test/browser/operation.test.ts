@@ -139,7 +139,7 @@ test("[WEB-18, WEB-28, WEB-26] settings: projects, agents, doctor, chat agents, 
   await page.getByRole("button", { name: "Add" }).click();
   await page.getByRole("button", { name: "Remove second-app" }).click();
   const dialog = page.getByRole("dialog", { name: "Remove second-app?" });
-  await dialog.getByText("stay as they are").waitFor();
+  await dialog.getByText("stay unchanged").waitFor();
   await dialog.getByRole("button", { name: "Remove" }).click();
   await page.getByRole("button", { name: "Remove second-app" }).waitFor({ state: "hidden" });
 

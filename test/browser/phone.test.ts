@@ -106,7 +106,7 @@ test.each([
   await wants("snoozed");
   await verb("Wake", /Ends the snooze/);
   await wants("running");
-  await verb("Archive", /puts the session away/);
+  await verb("Archive", /moves it to Ended/);
   await wants("archived");
   await verb("Unarchive", /out of the archive/);
   await wants("running");
@@ -114,7 +114,7 @@ test.each([
   await wants("killed");
   await verb("Restore", /from the trash/);
   await wants("running");
-  await verb("Delete", /cannot be brought back/);
+  await verb("Delete", /cannot be restored/);
   await page.getByRole("article", { name: id }).waitFor({ state: "hidden" });
 });
 

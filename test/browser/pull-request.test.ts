@@ -22,7 +22,7 @@ test("[WEB-29, WEB-30, WEB-31] a pull request's marks from its first check to it
   const marks = card(page, id);
   await marks.getByText("CI 1 failed: lint", { exact: true }).waitFor();
   await marks.getByText("draft", { exact: true }).waitFor();
-  await marks.getByText("review wanted", { exact: true }).waitFor();
+  await marks.getByText("review required", { exact: true }).waitFor();
   expect(await marks.getByRole("link", { name: `PR #${number}` }).getAttribute("href")).toBe(url);
   await expectAccessible(page);
 
@@ -51,7 +51,7 @@ test("[WEB-29, WEB-30, WEB-31] a pull request's marks from its first check to it
   await page.goto(new URL(`/s/${id}/events`, page.url()).href);
   await page.getByText("Mend the roof", { exact: true }).waitFor();
   await page.getByText(/^updated/).waitFor();
-  await page.getByText("Reaction approved-and-green: a person is told.").waitFor();
+  await page.getByText("Reaction approved-and-green: notified you.").waitFor();
 
   github.fail({ how: "status", status: 502 }, { times: 1000 });
   await home.refresh();

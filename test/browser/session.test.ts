@@ -43,7 +43,7 @@ test.each([
     await act(page, id, "Stop", /Stops the session gracefully. The worktree, branch and conversation are kept/);
     await home.status(id, "stopped");
     await page.getByText("Stopped by you").waitFor();
-    await act(page, id, "Restore", /Starts the agent again, in its own conversation/);
+    await act(page, id, "Restore", /Starts the agent again in its own conversation/);
     await home.status(id, "idle");
 
     const snooze = await choose(page, id, "Snooze");
@@ -55,7 +55,7 @@ test.each([
     await act(page, id, "Wake", /Ends the snooze/);
     await home.status(id, "idle");
 
-    await act(page, id, "Archive", /puts the session away among the ended/);
+    await act(page, id, "Archive", /moves it to Ended/);
     await home.status(id, "archived");
     await act(page, id, "Unarchive", /Takes it out of the archive/);
     await home.status(id, "idle");

@@ -154,7 +154,7 @@ test("[LIVE-200] a daemon restarted from a shell without the program keeps its a
   await until("the agent to be gone", () => !isRunning(before.pid));
   expect((await home.turn(id, "history?")).text).toContain("turns=1 ");
   expect(await home.ofType(id, "notice")).toMatchObject([
-    { text: expect.stringContaining(`Holdfast starts ${join(made.bin, "mine-acp")}, where it was before`) as string },
+    { text: expect.stringContaining(`starting ${join(made.bin, "mine-acp")} from its last launch`) as string },
   ]);
   const refused = await home.cli(["spawn", "my-app", "--agent", "mine", "--kind", "chat"], elsewhere);
   expect(refused).toMatchObject({ code: 1 });

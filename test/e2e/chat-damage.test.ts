@@ -61,7 +61,7 @@ test("[CHAT-42] garbage in `out`, and an `out` that was cut short, are told; the
   });
   expect(session).toMatchObject({
     status: "working",
-    reason: "the answer may be lost; the turn can be ended by force",
+    reason: "part of the answer may be lost; you can force-end the turn",
   });
   truncateSync(out, 0);
   home.openGate("a");

@@ -158,7 +158,7 @@ test("[CHAT-74] where the agent keeps its copy of a deleted or discarded convers
   expect((await home.call("delete", demo[0]!, { body: {} })).notes).toEqual([]);
   expect((await home.call("convert", demo[1]!, { body: { kind: "terminal", fresh: true } })).notes).toEqual([
     expect.stringContaining("keeps its own copy of this conversation"),
-    expect.stringContaining("asked for with --fresh"),
+    expect.stringContaining("requested with --fresh"),
   ]);
   expect(await home.ofType(demo[1]!, "notice")).toHaveLength(1);
 });

@@ -53,7 +53,7 @@ test("[CONVERT-1] [CONVERT-4] the intent is on record before anything is stopped
   expect(await home.show(id)).toMatchObject({
     kind: "chat",
     status: "starting",
-    reason: "it is being converted to terminal",
+    reason: "converting to terminal",
     intent: { want: "running", by: "person" },
   });
   home.disarm("execute.stop");

@@ -150,7 +150,7 @@ test("[SPAWN-5] one orchestrator a project; tmux names follow the pattern; list 
   const refused = `my-app already has an orchestrator: ${boss.id}.`;
   expect((await home.cli(one)).stderr).toContain(refused);
   await home.ok(["session", "stop", boss.id]);
-  expect((await home.cli(one)).stderr).toContain(`${refused}\nGo on with it (holdfast session restore ${boss.id})`);
+  expect((await home.cli(one)).stderr).toContain(`${refused}\nContinue with it (holdfast session restore ${boss.id})`);
   await home.ok(["session", "restore", boss.id]);
   const shell = await home.json(["spawn", "my-app", "--role", "shell"]);
   const names = (await home.run("tmux", ["-L", home.paths.tmuxSocket, "list-sessions", "-F", "#{session_name}"])).stdout
@@ -212,7 +212,7 @@ test("[CLEAN-1] cleanup says what it would do, never touches an orchestrator, an
   const over = await home.exited("42");
   const plain = await home.ok(["session", "cleanup"]);
   expect(plain).toContain("Checking for completed sessions...\n\n");
-  expect(plain).toContain(`  Skipped: ${alive.id} (whether its issue is closed is not known)`);
+  expect(plain).toContain(`  Skipped: ${alive.id} (could not check whether its issue is closed)`);
   expect(plain).toContain("Cleanup complete. 0 sessions cleaned.");
   const dry = await home.ok(["session", "cleanup", "--dead", "--dry-run"]);
   expect(dry).toContain(`  Would kill ${over.id}\n`);

@@ -4,7 +4,7 @@ import { ChatHome } from "../harness/chat.ts";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 
-/** Stops it, sends a prompt once its agent has ended, and lets the daemon die before the end is on record. */
+/** Stops it, sends a prompt once its agent has exited, and lets the daemon die before the end is on record. */
 async function takeBack(home: ProjectHome, id: string, text: string): Promise<void> {
   home.arm("stop.signalled", "pause");
   await home.ok(["session", "stop", id, "--no-wait"]);

@@ -67,10 +67,10 @@ test("[CLEAN-2] a closed issue completes a session, but not while the tracker do
   expect(await cleanup()).toContain(`  Would kill ${id}\n`);
   // Somebody may have opened it again while nobody could tell.
   home.github.fail({ how: "status", status: 500 }, { times: 1000 });
-  expect(await cleanup()).toContain(`  Skipped: ${id} (whether its issue is closed is not known)\n`);
+  expect(await cleanup()).toContain(`  Skipped: ${id} (could not check whether its issue is closed)\n`);
   await home.ok(["stop"]);
   await home.ok(["start"]);
-  expect(await cleanup()).toContain(`  Skipped: ${id} (whether its issue is closed is not known)\n`);
+  expect(await cleanup()).toContain(`  Skipped: ${id} (could not check whether its issue is closed)\n`);
 });
 
 test("[TRK-8, CLEAN-2] what was put away is completed too when its pull request is merged, and nothing reacts to it", async () => {
@@ -89,7 +89,7 @@ test("[TRK-8, CLEAN-2] what was put away is completed too when its pull request 
   await home.squash(branch, number);
   // Nobody says so now, and nothing else is claimed.
   github.fail({ how: "status", status: 502 }, { times: 1000 });
-  const unheard = `  Skipped: ${id} (whether its pull request is merged is not known)\n`;
+  const unheard = `  Skipped: ${id} (could not check whether its pull request is merged)\n`;
   expect(await home.ok(["session", "cleanup"])).toContain(unheard);
   github.heal();
   home.clockAhead(61_000);

@@ -118,7 +118,7 @@ test("[TRK-6, TRK-7, CLEAN-2] Linear: an issue by key, number and address; close
   linear.setState("INT-1234", "completed");
   linear.fail({ how: "limit", resetInSeconds: 60 }, { times: 1 });
   expect(await home.ok(["session", "cleanup", "--dry-run"])).toContain(
-    `  Skipped: ${session.id} (whether its issue is closed is not known)\n`,
+    `  Skipped: ${session.id} (could not check whether its issue is closed)\n`,
   );
   expect(await home.refresh()).toMatchObject([{ type: "linear", state: "resting", restsUntil: expect.any(String) }]);
   home.clockAhead(61_000);

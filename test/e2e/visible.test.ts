@@ -26,7 +26,7 @@ test("[CORE-200] [CONV-200] a plain command is running, needs no one, and its re
   await home.cli(["send", id, "hello"]);
   await until("the prompt to be sent", async () => (await home.events(id)).some(({ type }) => type === "prompt.sent"));
   await home.ok(["session", "stop", id]);
-  const text = "This agent cannot resume its conversation; it started a new one.";
+  const text = "This agent cannot resume a conversation; started a new one.";
   expect(await home.ok(["session", "restore", id])).toContain(`\n  ${text}`);
   expect((await home.events(id)).filter(({ type }) => type === "notice")).toMatchObject([{ level: "warn", text }]);
 });

@@ -22,7 +22,7 @@ import { DemoSession, replayOf, type Face } from "./engine.ts";
 import { parseChatPrompt, type DemoStep } from "./script.ts";
 import { endTools } from "./tools.ts";
 
-/** Of the agent's own behaviour, not of Holdfast. */
+/** Of the agent's own behavior, not of Holdfast. */
 const version = "1";
 const protocolVersion = 1;
 const notFound = -32002;

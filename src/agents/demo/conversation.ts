@@ -1,6 +1,6 @@
 /**
  * A conversation of the demo agent: JSON lines in a file named after its id, so that a resume has context. The terminal
- * writes one line a turn; the chat writes the prompt, then each part of the reply before it is shown. Both read both.
+ * writes one line per turn; the chat writes the prompt, then each part of the reply before it is shown. Both read both.
  */
 import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
@@ -19,7 +19,7 @@ export type DemoPart = { said: string } | { shown: object };
 
 const idPattern = /^[A-Za-z0-9-]{1,64}$/;
 
-/** Where conversations are kept: with the person's other state, outside any worktree. */
+/** Where conversations are kept: with the user's other state, outside any worktree. */
 export function conversationsDirectory(env: NodeJS.ProcessEnv): string {
   const own = env["HOLDFAST_DEMO_CONVERSATIONS"];
   if (own !== undefined && own !== "") return own;

@@ -123,12 +123,12 @@ function friendlyTurn(prompt: string): DemoStep[] {
 
 I am the demo agent: no account, no network, no model. I can still show what a chat looks like:
 
-1. what an agent *thinks*, its plan and its tool calls stand above,
-2. \`edit: notes.md hello\` shows a diff, \`ask: may I?\` a question,
+1. what an agent *thinks*, its plan and its tool calls are above,
+2. \`edit: notes.md hello\` shows a diff, \`ask: may I?\` a permission request,
 3. \`/help\` lists the rest.
 
 \`\`\`sh
-holdfast send <session> "slow: 20 x 500ms"   # then stop the daemon: the turn goes on
+holdfast send <session> "slow: 20 x 500ms"   # then stop the daemon: the turn continues
 \`\`\`
 `;
   return [

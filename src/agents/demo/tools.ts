@@ -48,7 +48,7 @@ export function runTool(
   return new Promise<ToolResult>((resolve) => {
     child.on("error", (error) => resolve({ output: error.message, exitCode: null, signal: null }));
     child.on("close", (exitCode, signal) => resolve({ output, exitCode, signal }));
-    // What the tool left behind may hold the pipes for ever.
+    // What the tool left behind may hold the pipes forever.
     child.on("exit", (exitCode, signal) => setTimeout(() => resolve({ output, exitCode, signal }), drainMs));
   }).finally(() => {
     clearInterval(showing);

@@ -14,8 +14,7 @@ import type { Context } from "../context.ts";
 import { follow } from "../system/daemon/follow.ts";
 import { readTurns, replay } from "../past-turns.ts";
 import { readOn } from "../read-events.ts";
-import { receiptLine } from "../render/receipt.ts";
-import { clean } from "../render/text.ts";
+import { receiptLine, clean } from "../render/text.ts";
 import { type OpenQuestion, Transcript } from "../render/transcript.ts";
 
 interface LineEditor {

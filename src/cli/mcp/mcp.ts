@@ -26,7 +26,7 @@ function findHome(context: Context): void {
   context.paths = resolvePaths(context.env);
 }
 
-/** A script that pipes its questions in gets its answers; nobody waits for a turn of an hour. */
+/** A script that pipes its questions in gets its answers; no one waits for a turn of an hour. */
 const graceMs = 5_000;
 
 export const command: CommandEntry = {

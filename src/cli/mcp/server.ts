@@ -1,15 +1,12 @@
 /**
- * The Model Context Protocol on stdio, as far as a server of tools needs it: one JSON-RPC message a line. Calls run side
- * by side, since one that waits for an agent's turn must not hold up a question.
+ * The Model Context Protocol on stdio, as far as a server of tools needs it. Calls run concurrently: one that waits for
+ * an agent's turn must not block the others.
  */
+import { invalidParams, JsonRpcPeer, RpcError, type Id } from "../../base/json-rpc.ts";
 import { messageOf } from "../../contract/errors.ts";
 
 /** Newest first; a client that names another one is offered the newest. */
 const protocolVersions = ["2025-06-18", "2025-03-26", "2024-11-05"];
-const parseError = -32_700;
-const invalidRequest = -32_600;
-const methodNotFound = -32_601;
-const invalidParams = -32_602;
 
 export interface Tool {
   name: string;
@@ -32,85 +29,71 @@ export interface McpOptions {
   write: (line: string) => void;
 }
 
-type Id = string | number;
-interface Message {
-  id?: Id;
-  method?: unknown;
-  params?: Record<string, unknown>;
-}
-
 export interface McpServer {
   take(line: string): void;
-  /** The client says no more: what still runs may finish within the grace, then it is abandoned. */
+  /** The client is done: running calls may finish within the grace period, then they are aborted. */
   close(graceMs: number): Promise<void>;
 }
 
 export function createMcpServer(options: McpOptions): McpServer {
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
   const running = new Map<Id, AbortController>();
-  const calls = new Set<Promise<void>>();
-  const send = (message: object): void => options.write(JSON.stringify({ jsonrpc: "2.0", ...message }));
-  const fail = (id: Id | null, code: number, message: string): void => send({ id, error: { code, message } });
+  const calls = new Set<Promise<unknown>>();
 
-  const callTool = async (id: Id, params: Record<string, unknown>): Promise<void> => {
+  const callTool = async (id: Id, params: Record<string, unknown>): Promise<object | null> => {
     const tool = tools.get(String(params["name"]));
-    if (tool === undefined) return fail(id, invalidParams, `There is no tool ${String(params["name"])}.`);
+    if (tool === undefined) throw new RpcError(invalidParams, `There is no tool ${String(params["name"])}.`);
     const input = (params["arguments"] ?? {}) as Record<string, unknown>;
     const fault = faultOf(tool, input);
+    if (fault !== null) return toolResult(fault, true);
     const stop = new AbortController();
     running.set(id, stop);
-    try {
-      const text = fault === null ? await tool.run(input, stop.signal) : fault;
-      if (!stop.signal.aborted) send({ id, result: { content: [{ type: "text", text }], isError: fault !== null } });
-    } catch (error) {
-      // A failure is the tool's answer, for the model to read; errors of the protocol are for its client.
-      if (!stop.signal.aborted)
-        send({ id, result: { content: [{ type: "text", text: words(error) }], isError: true } });
-    } finally {
-      running.delete(id);
-    }
+    // A failure is the tool's result, for the model to read; protocol errors are for its client.
+    const result = await tool.run(input, stop.signal).then(
+      (text) => toolResult(text, false),
+      (error: unknown) => toolResult(errorText(error), true),
+    );
+    running.delete(id);
+    return stop.signal.aborted ? null : result;
   };
 
-  const track = (call: Promise<void>): void => {
-    calls.add(call);
-    void call.finally(() => calls.delete(call));
-  };
-
-  const answer = (id: Id, method: string, params: Record<string, unknown>): void => {
-    switch (method) {
-      case "initialize":
-        return send({ id, result: introduction(options, params) });
-      case "ping":
-        return send({ id, result: {} });
-      case "tools/list":
-        return send({ id, result: { tools: options.tools.map(listed) } });
-      case "tools/call":
-        return track(callTool(id, params));
-      default:
-        return fail(id, methodNotFound, `${method} is not supported.`);
-    }
-  };
-
-  return {
-    take: (line) => {
-      if (line.trim() === "") return;
-      const message = read(line);
-      if (message === null) return fail(null, parseError, "This line is not JSON.");
-      const { id, method, params = {} } = message;
-      if (typeof method !== "string") {
-        // An answer to a request of ours; we make none.
-        if (id === undefined) fail(null, invalidRequest, "This is not a request.");
-        return;
+  const peer = new JsonRpcPeer({
+    write: (line) => options.write(line.trimEnd()),
+    answer: (method, params, id) => {
+      switch (method) {
+        case "initialize":
+          return Promise.resolve(introduction(options, params));
+        case "ping":
+          return Promise.resolve({});
+        case "tools/list":
+          return Promise.resolve({ tools: options.tools.map(listed) });
+        case "tools/call": {
+          const call = callTool(id, params);
+          calls.add(call);
+          void call.catch(() => {}).finally(() => calls.delete(call));
+          return call;
+        }
+        default:
+          return undefined;
       }
-      if (id !== undefined) return answer(id, method, params);
+    },
+    notified: (method, params) => {
       if (method === "notifications/cancelled") running.get(params["requestId"] as Id)?.abort();
     },
+  });
+
+  return {
+    take: (line) => peer.push(Buffer.from(`${line}\n`)),
     close: async (graceMs) => {
       const grace = new Promise((resolve) => setTimeout(resolve, graceMs).unref());
-      await Promise.race([Promise.all(calls), grace]);
+      await Promise.race([Promise.allSettled(calls), grace]);
       for (const stop of running.values()) stop.abort();
     },
   };
+}
+
+function toolResult(text: string, isError: boolean): object {
+  return { content: [{ type: "text", text }], isError };
 }
 
 function introduction({ name, version, instructions }: McpOptions, params: Record<string, unknown>): object {
@@ -143,16 +126,7 @@ function faultOf({ inputSchema }: Tool, input: Record<string, unknown>): string 
   return null;
 }
 
-function words(error: unknown): string {
+function errorText(error: unknown): string {
   const hint = (error as { hint?: unknown }).hint;
   return typeof hint === "string" ? `${messageOf(error)} ${hint}` : messageOf(error);
-}
-
-function read(line: string): Message | null {
-  try {
-    const value = JSON.parse(line) as Message | null;
-    return typeof value === "object" ? value : null;
-  } catch {
-    return null;
-  }
 }

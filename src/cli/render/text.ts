@@ -1,6 +1,7 @@
 /** Formatting for the terminal: safe text, colors, widths, ages, tables. */
 import { hiddenCharacters } from "../../model/text.ts";
 import { styleText } from "node:util";
+import type { Receipt } from "../../contract/prompt.ts";
 
 // oxlint-disable-next-line no-control-regex -- color sequences begin with one
 const pieces = /\u001b\[[0-9;]*m|[^\u001b]/gu;
@@ -107,4 +108,9 @@ export function table(rows: readonly (readonly string[])[]): string[] {
       .join("  ")
       .trimEnd(),
   );
+}
+
+/** `queued (the agent is busy)`: the disposition of a prompt, with the reason. */
+export function receiptLine({ disposition, reason }: Pick<Receipt, "disposition" | "reason">): string {
+  return reason === null ? disposition : `${disposition} (${clean(reason)})`;
 }

@@ -20,6 +20,9 @@ export type OpenQuestion = Pick<PermissionItem, "requestId" | "title" | "options
 /** Some agents use complete commands as titles; `events --json` has the rest. Permission requests are never cut. */
 const maxTitle = 200;
 
+type Spoken = Extract<TranscriptItem, { item: "prompt" | "text" | "thought" | "tool" | "permission" }>;
+type Remark = Exclude<TranscriptItem, Spoken>;
+
 /** What is printed of an item so far. */
 interface Printed {
   /** Characters of a text. */
@@ -119,6 +122,18 @@ export class Transcript {
         this.#remember(item, { answered: item.answer !== null });
         return question + (isNews ? this.#line(this.#paint.yellow(answerLine(item))) : "");
       }
+      case "turn-end":
+      case "reset":
+      case "launch":
+      case "ended":
+      case "notice":
+      case "damaged":
+      case "auth":
+      case "mode":
+      case "model":
+      case "config":
+      case "converted":
+      case "workspace-output":
       default: {
         const line = printed === undefined ? this.#remark(item) : null;
         if (line === null) return "";
@@ -174,7 +189,7 @@ export class Transcript {
     return this.#line(failed ? this.#paint.red(`${line}: failed`) : this.#paint.cyan(line));
   }
 
-  #remark(item: TranscriptItem): string | null {
+  #remark(item: Remark): string | null {
     const { dim, yellow, red } = this.#paint;
     switch (item.item) {
       case "turn-end":
@@ -197,6 +212,8 @@ export class Transcript {
         return dim(`[model] ${short(item.model)}`);
       case "notice":
         return (item.level === "warn" ? yellow : dim)(`[notice] ${short(item.text)}`);
+      case "config":
+      case "workspace-output":
       default:
         return null;
     }

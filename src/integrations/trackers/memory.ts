@@ -1,12 +1,12 @@
 /**
- * Which questions must go to the host again. A cheap conditional request (the list of what was updated last) tells
- * whether any pull request moved; checks and conflicts move without that, so what is open is asked again while
- * something is pending, and else once in a while.
+ * Decides which queries must go to the host again. A cheap conditional request, the list of recent updates, shows which
+ * pull requests changed. Checks and conflicts change without an update, so open ones are queried while something is
+ * pending, and otherwise from time to time.
  */
 import type { PullRequestQuestion } from "../../ports/tracker.ts";
 import type { PullRequestFacts } from "../../contract/tracker.ts";
 
-/** A line of the list of what was updated last. */
+/** An entry of the list of recent updates. */
 export interface Updated {
   number: number;
   branch: string;
@@ -20,13 +20,13 @@ export interface Remembered {
   askedAt: number;
 }
 
-/** A check that is run again, or a base that moves on, is seen within this. */
+/** A rerun check or a moved base is noticed within this. */
 export const openAgeMs = 60_000;
-/** In case a change slipped through the list. */
+/** In case the list missed a change. */
 export const settledAgeMs = 10 * 60_000;
-/** So long after a push its first check may still be to come. */
+/** The first check may appear this long after a push. */
 export const checksComeMs = 10 * 60_000;
-/** More questions than anyone has sessions; a bound all the same. */
+/** A bound; no one has this many sessions. */
 const maxRemembered = 5000;
 
 export class Memory {
@@ -43,11 +43,11 @@ export class Memory {
     if (this.#answers.size > maxRemembered) this.#answers.delete(this.#answers.keys().next().value!);
   }
 
-  /** More moved than one page of the list shows: whatever is not on it may have changed too. */
-  overflowed(list: readonly Updated[], isWhole: boolean): boolean {
+  /** More changed than one page of the list shows: entries that are not on it may have changed too. */
+  overflowed(list: readonly Updated[], isComplete: boolean): boolean {
     const before = this.#newestSeen;
     this.#newestSeen = Math.max(before, ...list.map((one) => one.updatedAt));
-    if (isWhole || before === 0) return false;
+    if (isComplete || before === 0) return false;
     return Math.min(...list.map((one) => one.updatedAt)) > before;
   }
 }

@@ -1,4 +1,4 @@
-/** From what a request came to, to what the port says. */
+/** The parts that every adapter uses: results, schemas, and what an adapter returns. */
 import * as z from "zod/mini";
 import type { TrackerResult, Tracker } from "../../ports/tracker.ts";
 import { Unanswered } from "./http.ts";
@@ -16,7 +16,7 @@ export function unknown(
   return { is: "unknown", why, retryAt };
 }
 
-/** Only `Unanswered` becomes an answer; anything else is a bug of ours and stays one. */
+/** Turns `Unanswered` into a result; any other error is a bug and is rethrown. */
 export async function resultOf<T>(work: () => Promise<TrackerResult<T>>): Promise<TrackerResult<T>> {
   try {
     return await work();
@@ -30,15 +30,15 @@ export function failureOf(error: unknown): { is: "unknown"; why: string; retryAt
   throw error;
 }
 
-/** A tracker that answers in another shape than it promises has not said anything. */
+/** Throws `Unanswered` if the response does not match the schema. */
 export function shaped<S extends z.ZodMiniType>(schema: S, value: unknown, who: string): z.output<S> {
   const result = z.safeParse(schema, value);
   if (result.success) return result.data;
   const at = result.error.issues[0]?.path.join(".") ?? "";
-  throw new Unanswered(`${who} answered in a form that is not understood${at === "" ? "" : ` (at ${at})`}.`);
+  throw new Unanswered(`${who} returned an unexpected response${at === "" ? "" : ` (at ${at})`}.`);
 }
 
-/** Addresses become links: nothing but the web. */
+/** Addresses become links, so only http and https are allowed. */
 export const webAddress = z.string().check(
   z.maxLength(2000),
   z.refine((text) => /^https?:\/\/[^\s]+$/.test(text)),
@@ -47,7 +47,7 @@ export const commitId = z.string().check(z.regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/
 export const time = z.string().check(z.refine((text) => !Number.isNaN(Date.parse(text))));
 export const count = z.int().check(z.minimum(1));
 
-/** At most so many at once, in order; the first error ends it. */
+/** Runs at most `atOnce` at the same time; results are in order, the first error stops it. */
 export async function eachOf<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
@@ -66,7 +66,7 @@ export interface OpenedTracker extends Omit<Tracker, "budget"> {
   close(): void;
 }
 
-/** Shorter and smaller in tests. */
+/** Limits for tests. */
 export interface Bounds {
   deadlineMs?: number;
   maxBytes?: number;

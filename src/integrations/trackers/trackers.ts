@@ -1,6 +1,6 @@
 /**
- * The trackers by their settings. Nothing is loaded or asked before the first question, so a daemon without trackers
- * pays nothing; trackers with the same host and token share their limits, because the host counts them together.
+ * Trackers by their settings. Nothing is loaded before the first query. Trackers with the same host and token share
+ * their rate limits, because the host counts them together.
  */
 import { lazy } from "../../base/lazy.ts";
 import type { Run } from "../../base/run.ts";
@@ -13,7 +13,7 @@ export interface TrackersOptions {
   /** The daemon's own environment. */
   env: Readonly<Record<string, string | undefined>>;
   run: Run;
-  /** Where the person's `config.yaml` is. */
+  /** The directory of the user's config.yaml. */
   configDir: string;
   now: () => number;
   bounds?: Bounds;
@@ -68,7 +68,7 @@ interface Ready {
   account: Account;
 }
 
-/** Also keeps the last failure, whatever kind of failure it was, until something is answered again. */
+/** Keeps the last failure until the next success. */
 class LazyTracker implements Tracker {
   readonly settings: TrackerSettings;
   readonly host: CodeHost | null;
@@ -98,7 +98,7 @@ class LazyTracker implements Tracker {
   }
 
   close(): void {
-    // One that is only being opened is closed by who opens it.
+    // A tracker that is still opening is closed by `for`.
     this.#ready?.opened.close();
   }
 

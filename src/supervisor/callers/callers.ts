@@ -1,4 +1,4 @@
-/** Tells the person from the agents, for every request [RIGHTS-1]: facts from the kernel, decided by supervisor/callers/identify-caller.ts. */
+/** Identifies the caller of every request as the user or an agent [RIGHTS-1]: gathers the facts that identify-caller.ts judges. */
 import type { Socket } from "node:net";
 import { readLineage, tcpClient } from "../../base/lineage.ts";
 import { peerLookUp } from "../../base/peer.ts";
@@ -14,15 +14,15 @@ import type { Services } from "../services.ts";
 import { crypto } from "../../base/digest.ts";
 import type { Store } from "../../ports/store.ts";
 
-/** The setting that holds the secret. */
+/** The setting that contains the secret of all capabilities, so that they survive the daemon without being stored. */
 const keptSecret = "agents.capability-secret";
 const secretBytes = 32;
-/** The log leaves out whatever begins so (base/log-file.ts). */
+/** The log hides text with this prefix (base/log-file.ts). */
 const prefix = "hfc_";
 
 export interface Capabilities {
   of(launch: AgentLaunch): Promise<string>;
-  /** The launch that it is for; null where it is not ours, or that launch is over. */
+  /** The launch that it proves; null if it is not ours, or that launch has ended. */
   read(text: string): AgentLaunch | null;
 }
 
@@ -74,7 +74,7 @@ export function openCallers(
       return session !== null && isShellSession(services, session);
     },
   });
-  /** Nobody's, rather than the person's, where this process cannot look: an agent could use up the descriptors first. */
+  /** Unknown rather than the user's if the lookup fails: an agent could use up the descriptors first. */
   const looked = (look: () => Peer): Peer => {
     try {
       return look();
@@ -86,7 +86,7 @@ export function openCallers(
     const lineage = pid > 0 ? readLineage(pid, process.pid) : null;
     return lineage === null ? { is: "gone" } : peerOf(lineage, launches());
   };
-  /** A connection may outlive the launch that made it. */
+  /** A connection may outlive the launch that opened it. */
   const now = (peer: Peer): Peer => {
     if (peer.is !== "agent") return peer;
     const session = store.session(peer.session);
@@ -99,7 +99,7 @@ export function openCallers(
     },
     tcpPeer: (clientPort, ourPort) => {
       if (process.platform !== "linux") return { is: "unknown" };
-      // Without an agent there is none to be kept out, and nothing to look for.
+      // Without agents there is no caller to restrict.
       if (!store.sessions().some((one) => currentLaunch(one) !== null && !isShellSession(services, one))) {
         return { is: "person" };
       }
@@ -120,7 +120,7 @@ export function isShellSession(services: Pick<Services, "agents">, session: Sess
   return isShell(session, startOf(services, session));
 }
 
-/** Argv of a session's agent in its terminal; null in a chat. */
+/** The command of a session's agent in its terminal; null for a chat. */
 export function startOf(
   { agents }: Pick<Services, "agents">,
   session: Pick<SessionState, "project" | "agent" | "kind">,

@@ -1,6 +1,6 @@
 /**
- * Who asks: the person or an agent. Decided by where the asking process came from, then by the capability of its launch;
- * what a request says of itself can only take rights away. Pure.
+ * Whether a caller is the user or an agent: by the origin of the calling process, then by the capability of its launch. A
+ * request's own claims can only remove rights. Pure.
  */
 import type { AgentLaunch, Claims, Peer } from "../../contract/caller.ts";
 import type { LaunchId, SessionId } from "../../contract/ids.ts";
@@ -16,16 +16,16 @@ export interface Lineage {
 export interface Ancestor {
   pid: number;
   startTime: string;
-  /** Of its environment: HOLDFAST_LAUNCH, HOLDFAST_SESSION and HOLDFAST_HOME. */
+  /** From its environment: HOLDFAST_LAUNCH, HOLDFAST_SESSION and HOLDFAST_HOME. */
   launch: string | null;
   session: string | null;
   home: string | null;
-  /** HOLDFAST_MAKING: the worktree that a postCreate command works in. */
+  /** HOLDFAST_MAKING: the worktree of a postCreate command. */
   making: string | null;
 }
 
 export interface Launches {
-  /** Directory of the home, and the name of the cgroup that holds its launches' cgroups. */
+  /** The home directory, and the name of the cgroup that contains its launches' cgroups. */
   home: string;
   cgroup: string;
   worktrees: string;
@@ -34,8 +34,8 @@ export interface Launches {
 }
 
 /**
- * Whose launch a process belongs to. The oldest ancestor decides: an agent can put another launch's variables only into
- * what it starts itself. A shell is the person, but inside an agent it is the agent.
+ * The launch that a process belongs to. The oldest ancestor decides: an agent can set another launch's variables only for
+ * its own children. A shell session acts as the user, but a shell inside an agent is the agent.
  */
 export function peerOf(lineage: Lineage, launches: Launches): Peer {
   const running = launches.sessions.filter((session) => currentLaunch(session) !== null);
@@ -55,13 +55,13 @@ export function peerOf(lineage: Lineage, launches: Launches): Peer {
 
 type Running = Launches["sessions"][number];
 
-/** Sessions with a launch: a home may have hundreds, and every connection asks. */
+/** Sessions with a launch, cached: a home may have hundreds, and every connection needs them. */
 interface Index {
   byLaunch: ReadonlyMap<string, Running>;
   byPid: ReadonlyMap<number, Running>;
 }
 
-/** The launch that a session runs now; null where none does. */
+/** The current launch of a session, or null. */
 export function currentLaunch({ run }: Pick<SessionState, "run">): LaunchId | null {
   return run.run === "up" || run.run === "launching" ? run.launch : null;
 }
@@ -95,12 +95,12 @@ function byMarker({ launch, session, home }: Ancestor, launches: Launches, { byL
   if (launch === null) return null;
   const found = byLaunch.get(launch);
   if (found !== undefined) return launches.isShell(found.id) ? null : agent(found.id, launch as LaunchId);
-  // Another home's launches are none of ours: there its agents may do what they like.
+  // Launches of another home are not ours to restrict.
   if (home !== launches.home || launches.isShell(session ?? "")) return null;
   return { is: "ended", session: session ?? "" };
 }
 
-/** The command is the person's, but the files that it runs may be an agent's: a worktree can begin at an agent's branch. */
+/** The user configured the command, but an agent may have written the files it runs: a worktree can start at an agent's branch. */
 function bySetup({ making }: Ancestor, { worktrees }: Launches): Peer | null {
   return making?.startsWith(`${worktrees}/`) === true ? { is: "setup" } : null;
 }
@@ -112,14 +112,14 @@ function agent(session: SessionId, launch: LaunchId): Peer {
 export type Caller = { may: true; actor: Actor } | { may: false; message: string; hint: string };
 
 /**
- * @param peer looked up when the connection began.
- * @param held what the capability is for; null where it is not valid, or none was given.
+ * @param peer looked up when the connection opened.
+ * @param held the launch that the capability proves; null if it is missing or invalid.
  */
 export function callerOf(peer: Peer, claims: Claims, held: AgentLaunch | null): Caller {
   if (peer.is === "ended") return refused(`This process belongs to a launch of ${peer.session} that has ended.`);
   if (peer.is === "setup") return refused("postCreate commands cannot call Holdfast.");
   if (claims.capability !== null && held === null) {
-    return refused("The capability of this request is not valid: its launch has ended, or it is of another home.");
+    return refused("The capability of this request is invalid: its launch has ended, or it belongs to another home.");
   }
   if (peer.is === "agent" && held !== null && peer.launch !== held.launch) {
     return refused(
@@ -130,14 +130,14 @@ export function callerOf(peer: Peer, claims: Claims, held: AgentLaunch | null): 
   if (launch !== null) return { may: true, actor: `session:${launch.session}` };
   if (peer.is === "gone")
     return refused(
-      `${peer.why === undefined ? "The process that asked has ended or is not visible to the daemon" : `The process that asked cannot be looked up: ${peer.why}`}, so Holdfast cannot tell who asked.`,
+      `${peer.why === undefined ? "The calling process has exited or is not visible to the daemon" : `The calling process cannot be looked up: ${peer.why}`}, so Holdfast cannot identify the caller.`,
     );
   if (claims.listener === "agents") {
-    return refused("This socket is for agents, and this process belongs to none: it has no valid capability.");
+    return refused("This socket is for agents, and this process has no valid capability of an agent.");
   }
   return { may: true, actor: claims.session === null ? "person" : `session:${claims.session}` };
 }
 
 function refused(message: string): Caller {
-  return { may: false, message, hint: "Run it in a terminal of your own, outside of every session." };
+  return { may: false, message, hint: "Run it in your own terminal, outside of every session." };
 }

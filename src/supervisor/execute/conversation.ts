@@ -1,4 +1,4 @@
-/** Actions of a conversion. The intent that asks for it is on record first, so each of them can be repeated after a crash. */
+/** Actions on a session's conversation: convert, discard, delete. The intent is recorded first, so each can be repeated after a crash. */
 import { reach } from "../../base/test-points.ts";
 import { conversionEvents, freshReason } from "../../model/lifecycle.ts";
 import type { SessionState } from "../../model/session.ts";
@@ -14,18 +14,18 @@ type Needs = Pick<
   "store" | "runtimes" | "agents" | "settings" | "programs" | "clock" | "log" | "home" | "agentsSocket" | "capabilities"
 >;
 
-/** Whether this is a chat whose conversation you asked to discard: only then may the agent be asked to delete it. */
+/** Whether the user discards this chat's conversation: only then may the agent be asked to delete it. */
 export function isDiscarded({ kind, intent }: SessionState): boolean {
   return kind === "chat" && intent.want === "running" && intent.convert?.fresh === true;
 }
 
-/** Asked again right before: what you took back meanwhile discards nothing. */
+/** Checked again right before: a withdrawn conversion discards nothing. */
 function isStillDiscarded({ store }: Pick<Services, "store">, { id, intent }: SessionState): boolean {
   const now = store.session(id);
   return now !== null && now.intent.seq === intent.seq && isDiscarded(now);
 }
 
-/** Only a living agent can delete its copy. That it did is on record before the kind changes. */
+/** Only a live agent can delete its copy. The deletion is recorded before the kind changes. */
 export async function stopAndDiscard(services: Needs, session: SessionState): Promise<Outcome> {
   if (!isStillDiscarded(services, session)) return stop(services, session);
   const asked = await services.runtimes.chat.deleteConversation(session);
@@ -35,7 +35,7 @@ export async function stopAndDiscard(services: Needs, session: SessionState): Pr
   return record(services, session, [{ type: "context.reset", reason: freshReason, previous: session.agentSessionId }]);
 }
 
-/** Nothing of the old kind runs any more. */
+/** Runs once nothing of the old kind is running. */
 export async function convertKind(services: Needs, session: SessionState): Promise<"done"> {
   const { seq } = session.intent;
   const isReset = lastEvent(services.store, session.id, { after: seq, types: ["context.reset"] }) !== undefined;
@@ -45,7 +45,7 @@ export async function convertKind(services: Needs, session: SessionState): Promi
   return "done";
 }
 
-/** `asked`: what the living agent said to `session/delete`. Only once nothing of the session runs any more. */
+/** @param asked the live agent's response to `session/delete`. Runs once nothing of the session is running. */
 export async function forgetConversation(
   services: Pick<
     Services,
@@ -54,14 +54,14 @@ export async function forgetConversation(
   session: SessionState,
   asked: DeleteOutcome,
 ): Promise<void> {
-  // One that never got a prompt was never kept by any agent.
+  // No agent stores a conversation without a prompt.
   if (asked === "deleted" || session.agentSessionId === null || !session.prompted) return;
   const env = await environmentFor(services, session, null).catch(() => null);
   const own = env === null ? "none" : await services.runtimes.chat.deleteByCommand(session, env);
   if (own !== "deleted") await noteKeptConversation(services, session);
 }
 
-/** Puts on record that the agent keeps its transcript, and how to remove it where that is known. */
+/** Records that the agent keeps its copy, and how to remove it if that is known. */
 export async function noteKeptConversation(
   services: Pick<Services, "store" | "agents">,
   session: SessionState,
@@ -74,12 +74,12 @@ export async function noteKeptConversation(
     { type: "notice", level: "warn", text: hint === undefined ? text : `${text} ${hint}` },
   ]);
   await noted.catch((error: unknown) => {
-    // A deleted session of which nothing is left may be purged meanwhile: the delete is done all the same [DEL-201].
+    // A deleted session may be purged meanwhile: the delete is done all the same [DEL-201].
     if (!(error instanceof HoldfastError) || error.code !== "not-found") throw error;
   });
 }
 
-/** Only a living agent can be asked; its own command needs it gone. */
+/** Only a live agent can be asked; its own command requires it to be stopped. */
 export async function stopAndForget(services: Needs, session: SessionState): Promise<Outcome> {
   const asked = await services.runtimes.chat.deleteConversation(session);
   const outcome = await stop(services, session);

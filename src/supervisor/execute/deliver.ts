@@ -1,28 +1,28 @@
-/** Giving a prompt to an agent that runs. */
+/** Delivers a prompt to a running agent. */
 import { reach } from "../../base/test-points.ts";
 import type { PromptToSend } from "../../ports/runtime.ts";
 import type { PromptId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
 import type { Services } from "../services.ts";
-import { hasImage, promptToSend, typedPrompt, wholePrompt, confirmRetryMs, tryAgain } from "./prompts.ts";
+import { hasImage, promptToSend, typedPrompt, fullPrompt, confirmRetryMs, tryAgain } from "./prompts.ts";
 import { record, requeued, type Outcome } from "../record.ts";
 
 type Needs = Pick<Services, "store" | "runtimes" | "log">;
 
-/** A prompt that could not be typed now is tried again after this, or when something changes. */
+/** A prompt that cannot be typed now is retried after this, or on the next change. */
 const sendRetryMs = 1_000;
 
 export async function deliver(services: Needs, session: SessionState, promptId: PromptId): Promise<Outcome> {
   if (session.run.run !== "up") return "done";
   const prompt = promptToSend(services, session, promptId);
-  if (session.kind === "chat") return tell(services, session, wholePrompt(services, session, prompt));
-  // Admitted while it was a chat: a terminal has no way for an image.
-  if (hasImage(prompt)) return refused(services, session, promptId, "a terminal session takes no images");
+  if (session.kind === "chat") return deliverToChat(services, session, fullPrompt(services, session, prompt));
+  // Admitted while the session was a chat: a terminal cannot show an image to its agent.
+  if (hasImage(prompt)) return refused(services, session, promptId, "terminal sessions do not accept images");
   const { launch } = session.run;
   let begun = false;
   const result = await services.runtimes.terminal.send(session, typedPrompt(prompt), {
-    // On record before the first key: a crash from here on must not type it twice. A kill, a stop or a withdrawal that
-    // came since then holds: nothing is typed behind it.
+    // Recorded before the first key: a crash from here on must not type it twice. After a kill, a stop or a withdrawal
+    // nothing is typed.
     begin: async (mark) => {
       const now = await services.store.change(session.id, (state) =>
         isDue(state, promptId) ? [{ type: "prompt.sending", promptId, launch, mark }] : [],
@@ -57,13 +57,13 @@ function isDue({ intent, queue }: SessionState, promptId: PromptId): boolean {
   return intent.want === "running" && queue.some((one) => one.promptId === promptId && one.state === "queued");
 }
 
-/** A chat runtime records the prompt in the same commit as the line it writes: there is nothing to be settled here. */
-async function tell(services: Needs, session: SessionState, prompt: PromptToSend): Promise<Outcome> {
+/** The chat runtime records the prompt in the same commit as the line it writes, so nothing is left to settle here. */
+async function deliverToChat(services: Needs, session: SessionState, prompt: PromptToSend): Promise<Outcome> {
   const result = await services.runtimes[session.kind].send(session, prompt);
   await reach("prompt.typed", session.id);
   if (result.sent === "refused") return refused(services, session, prompt.promptId, result.why);
   if (result.sent === "doubtful")
-    services.log.warn("a prompt could not be written", { session: session.id, why: result.why });
+    services.log.warn("could not write a prompt", { session: session.id, why: result.why });
   return result.sent === "seen" ? "done" : { retryInMs: sendRetryMs };
 }
 

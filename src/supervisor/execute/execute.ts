@@ -1,6 +1,6 @@
 /**
- * Carries out one action: records what it is about to do, does it, records what came of it. Each can be repeated after
- * a crash at any point, because the next decision is made from what is then seen.
+ * Executes one action: records the attempt, acts, records the outcome. Each action can be repeated after a crash at any
+ * point, because the next decision starts from a new observation.
  */
 import { Slots } from "../../base/async.ts";
 import { reach } from "../../base/test-points.ts";
@@ -36,9 +36,9 @@ type Needs = Pick<
 
 export type Executor = (session: SessionState, action: Action, seen: Observation) => Promise<Outcome>;
 
-/** Starts at once: more would make each of them slow and the machine unusable after a reboot. */
+/** Concurrent starts: more would make each of them slow and the machine unusable after a reboot. */
 const startsAtOnce = 4;
-/** Real agents open within this; one that hangs in its start must not keep the others from theirs. */
+/** Real agents start within this; one that hangs must not block the others. */
 const startHoldsMs = 8_000;
 
 export function createExecutor(services: Needs): Executor {

@@ -1,4 +1,4 @@
-/** Actions that begin a run, or find one begun: launch and adopt. */
+/** Actions that start a run, or take over a started one: launch and adopt. */
 import { crypto } from "../../base/digest.ts";
 import { startedAt } from "../../base/pid.ts";
 import { reach } from "../../base/test-points.ts";
@@ -29,32 +29,32 @@ export async function launch(
   action: Extract<Action, { do: "launch" }>,
 ): Promise<Outcome> {
   const runtime = services.runtimes[session.kind];
-  // Before anything is on record: what cannot be read is no crash of the agent.
+  // Before anything is recorded: unreadable settings are not a crash of the agent.
   const id = asLaunchId(crypto().randomUUID());
   const env = await environmentFor(services, session, id);
   const program = services.programs.of(session);
-  // A chat agent is prompted once its conversation is open, and one that takes no argument once it is ready.
+  // A chat agent is prompted once its conversation is open; an agent that accepts no argument, once it is ready.
   const waiting = takesArgument(services, session, action.how)
     ? session.queue.find((prompt) => prompt.state === "queued")
     : undefined;
   const first = waiting === undefined ? null : promptToSend(services, session, waiting.promptId);
-  // One with an image is refused once the agent is up, where every prompt is.
+  // A prompt with an image is refused on delivery, like every other.
   const prompt = first === null || hasImage(first) ? null : typedPrompt(first);
   const begun = await services.store.change(session.id, (now) =>
     now.intent.want === "running" && now.run.run !== "launching" && now.run.run !== "up"
       ? [
           { type: "launch.started", launch: id, how: action.how, attempt: action.attempt },
-          // On record before it is given away as an argument: a crash from here on must not give it twice.
+          // Recorded before it is passed as an argument: a crash from here on must not pass it twice.
           ...(prompt === null
             ? []
             : [{ type: "prompt.sending" as const, promptId: prompt.promptId, launch: id, mark: 0, argument: true }]),
-          // A shell has no conversation that could be missed.
+          // A shell has no conversation to miss.
           ...(action.how === "fresh" && session.prompted && session.role !== "shell"
             ? [
                 {
                   type: "notice" as const,
                   level: "warn" as const,
-                  text: "This agent cannot resume its conversation; it started a new one.",
+                  text: "This agent cannot resume a conversation; started a new one.",
                 },
               ]
             : []),
@@ -72,7 +72,7 @@ export async function launch(
     env,
   };
   const result = await runtime.launch(request).catch(async (error: unknown) => {
-    // The runtime could not be reached: nobody crashed, and it is tried again.
+    // The runtime could not be reached: no agent crashed, and the launch is retried.
     await record(services, session, [ended(services, begun, "lost", null, [])]);
     throw error;
   });
@@ -80,13 +80,13 @@ export async function launch(
   if (result.launched) {
     const { agent, agentSessionId, promptTaken, promptConfirmed = "never", starting = false } = result;
     const up = await services.store.change(session.id, () => [
-      // A chat agent's id is on record as soon as its conversation is open.
+      // A chat agent's id is recorded as soon as its conversation is open.
       ...conversationKnown(services.store.session(session.id) ?? begun, agentSessionId),
       { type: "launch.up", launch: id, agent },
       ...(prompt === null ? [] : firstPrompt(prompt.promptId, promptTaken, promptConfirmed)),
     ]);
     await services.programs.remember(session);
-    // Before anything is typed the screen has to be seen: it may show a question.
+    // The screen must be observed before anything is typed: it may show a permission request.
     if (up.kind !== "terminal" || up.queue.length > 0) return "done";
     const processes = [{ identity: agent, what: "agent", startedAt: startedAt(agent) ?? services.clock.now() }];
     const value = { launch: id, agent: { alive: true as const, identity: agent }, processes, agentSessionId };
@@ -107,16 +107,16 @@ function takesArgument(services: Pick<Services, "agents">, session: SessionState
   return (how === "resume" && terminal.resume !== null ? terminal.resumePrompt : terminal.startPrompt) !== null;
 }
 
-/** Given with the start is not read yet: a dialog may stand before it. One that the agent confirms later stays open. */
+/** A prompt passed at start is not read yet: a dialog may come first. One that the agent confirms later stays open. */
 function firstPrompt(promptId: PromptId, taken: boolean, confirmed: "later" | "never"): FactEvent[] {
   if (!taken) return [requeued(promptId, "to be typed once the agent is ready")];
   return confirmed === "later" ? [] : [{ type: "prompt.sent", promptId, seenBy: "argument" }];
 }
 
-/** The launch was made by an earlier daemon, or by this one before it could write so down. */
+/** Takes over a launch of an earlier daemon, or one of this daemon that it could not record. */
 export async function adopt(services: Needs, session: SessionState, seen: Observation): Promise<Outcome> {
   if (seen.seen.is !== "known" || !seen.seen.value.agent.alive) return "done";
-  if (session.kind === "chat") return takeUpChat(services, session, seen.seen.value.launch);
+  if (session.kind === "chat") return adoptChat(services, session, seen.seen.value.launch);
   const { launch, agent, agentSessionId, promptTaken = false, promptConfirmed = "never" } = seen.seen.value;
   const given =
     session.run.run === "launching" ? session.queue.find((prompt) => prompt.state === "sending") : undefined;
@@ -127,13 +127,13 @@ export async function adopt(services: Needs, session: SessionState, seen: Observ
   ]);
 }
 
-/** A chat's start is over when its conversation is open: what an earlier daemon began is taken up where it stands. */
-async function takeUpChat(services: Needs, session: SessionState, launch: LaunchId): Promise<Outcome> {
+/** A chat has started once its conversation is open: this continues the start of an earlier daemon. */
+async function adoptChat(services: Needs, session: SessionState, launch: LaunchId): Promise<Outcome> {
   const how = session.run.run === "launching" ? session.run.how : "fresh";
   const env = await environmentFor(services, session, launch);
   const result = await services.runtimes.chat.launch({ session, launch, how, prompt: null, env });
   if (!result.launched) {
-    // The first of several attempts may have been asked for; the others were not.
+    // The user may have requested the first of several attempts, never the later ones.
     const again = session.run.run === "launching" && session.run.attempt > 1;
     if (again && couldNotStart(result.exit)) return launchFailed(services, session, launch, result, [], true);
     return result.died === true && again
@@ -147,19 +147,19 @@ async function takeUpChat(services: Needs, session: SessionState, launch: Launch
   ]);
 }
 
-/** npm replaces programs file by file: one that cannot be started now can be in a minute. The first launch is waited for. */
+/** npm replaces programs file by file: a program that cannot start now may start in a minute. The caller awaits the first launch. */
 function mayRetry({ run }: SessionState, { exit }: Extract<LaunchResult, { launched: false }>): boolean {
   return couldNotStart(exit) && run.run !== "none";
 }
 
 function fromMemory(path: string): FactEvent {
   const text =
-    `The agent's program is not on the daemon's PATH; Holdfast starts ${path}, where it was before. ` +
-    "To use another one, run `holdfast restart` in a shell that finds it.";
+    `The agent's program is not on the daemon's PATH; starting ${path} from its last launch. ` +
+    "To use another program, run `holdfast restart` in a shell that finds it.";
   return { type: "notice", level: "warn", text };
 }
 
-/** Counted by the crash budget: one exit on the way back up is no reason to give a session up. */
+/** Counts toward the crash budget: one exit during a relaunch does not fail the session. */
 async function crashed(
   services: Pick<Services, "store" | "clock">,
   launching: SessionState,
@@ -185,7 +185,7 @@ async function launchFailed(
   ]);
 }
 
-/** @param launch null for a command of the agent that is no launch of it. */
+/** @param launch null for a command of the agent other than a launch. */
 export async function environmentFor(
   services: EnvironmentServices,
   session: SessionState,
@@ -194,12 +194,12 @@ export async function environmentFor(
   const { env, passEnv } = await services.settings.forSession(session.project);
   const lost = services.settings.lostEnv(session.project);
   if (lost.length > 0) {
-    // Without them it would be another agent: with another account, or without its proxy.
+    // Without these values the agent would use another account, or no proxy.
     throw new HoldfastError(
       "invalid",
       `The values of ${lost.join(", ")} are in the configuration of ${session.project}, which cannot be read.`,
       {
-        hint: "Correct the file: holdfast doctor shows the line. The session starts then.",
+        hint: "Fix the file; the session starts then. Show the line: holdfast doctor",
       },
     );
   }
@@ -208,18 +208,18 @@ export async function environmentFor(
     ...passedOn(process.env, passEnv),
     ...env,
     ...services.agents.of(session)?.env,
-    // With the folder that its program was last found in, where it is in none of the others.
+    // Adds the folder in which its program was last found, if no other folder has it.
     ...(program?.is === "found" && program.remembered !== null ? { PATH: program.path } : {}),
     HOLDFAST_SESSION: session.id,
     HOLDFAST_PROJECT: session.project,
     HOLDFAST_ROLE: session.role,
     HOLDFAST_HOME: services.home,
-    ...(launch === null ? {} : await doorOf(services, session, launch)),
+    ...(launch === null ? {} : await accessOf(services, session, launch)),
   };
 }
 
-/** A shell is the person, and asks where the person does. */
-async function doorOf(
+/** A shell session acts as the user, and connects where the user does. */
+async function accessOf(
   services: EnvironmentServices,
   session: SessionState,
   launch: LaunchId,

@@ -1,4 +1,4 @@
-/** What became of a prompt that was given to an agent and not confirmed: asked, never repeated on a guess. */
+/** Prompts on their way to an agent: their text, and the outcome of an unconfirmed one, which is checked and never resent on a guess. */
 import type { SentPrompt, PromptToSend, SentAttachment } from "../../ports/runtime.ts";
 import type { FactEvent, IntentBody, Attachment } from "../../contract/event.ts";
 import type { PromptId } from "../../contract/ids.ts";
@@ -7,9 +7,9 @@ import type { Services } from "../services.ts";
 import { eventPage, lastEvent, record, requeued, type Outcome } from "../record.ts";
 import { join } from "node:path";
 
-/** Hooks wake the loop at once; this is for agents that confirm in their transcript alone, and for a second Enter. */
+/** Hooks wake the loop immediately; this is for agents that confirm only in their transcript, and for a second Enter. */
 export const confirmRetryMs = 1_000;
-/** A prompt that an agent would not take is typed again so many times. */
+/** How often a prompt that the agent did not accept is typed again. */
 const maxTries = 3;
 const interrupted = "something stopped while it was being sent; it may or may not have arrived";
 
@@ -33,8 +33,8 @@ export async function settlePrompt(
     case "waiting":
       return { retryInMs: confirmRetryMs, why: found.why };
     case "gone":
-      // Its end is recorded next, and this with it.
-      return { retryInMs: confirmRetryMs, why: "the agent has ended" };
+      // Its end is recorded next, together with this.
+      return { retryInMs: confirmRetryMs, why: "the agent has exited" };
     default:
       found satisfies never;
       return "done";
@@ -54,14 +54,14 @@ export async function tryAgain(
   return { retryInMs: confirmRetryMs, why };
 }
 
-/** Tries that ended before the first key do not count: the agent never saw those. */
+/** Attempts that ended before the first key do not count: the agent never saw them. */
 export function timesTyped(events: readonly (FactEvent | IntentBody)[], promptId: PromptId): number {
   return events.filter(
     (event) => event.type === "prompt.requeued" && event.promptId === promptId && event.typed === true,
   ).length;
 }
 
-/** Of the prompt that an agent was given before it ended. One that it cannot have read waits for the next start. */
+/** The outcome of the prompt that an agent received before it exited. One it cannot have read is queued for the next start. */
 export async function lastWord(
   services: Pick<Services, "store" | "runtimes">,
   session: SessionState,
@@ -81,7 +81,7 @@ export async function lastWord(
     : [doubtful(promptId, "the agent ended before it confirmed it; it may or may not have read it")];
 }
 
-/** Whether the latest launch was ever seen to work or to wait for a prompt; a dialog alone reads none. */
+/** Whether the latest launch was ever observed working or idle; a dialog alone reads no prompt. */
 function hasBegun({ store }: Pick<Services, "store">, { id }: SessionState): boolean {
   const started = lastEvent(store, id, { after: 0, types: ["launch.started"] })?.seq ?? 0;
   const seen = store.someEvents(id, { after: started, types: ["activity.changed"], ...eventPage });
@@ -120,7 +120,7 @@ export function promptToSend(
   return { promptId, text, attachments: prompt?.attachments ?? [] };
 }
 
-/** For a terminal: files are named below the text. */
+/** For a terminal: file paths follow the text. */
 export function typedPrompt({ promptId, text, attachments }: StoredPrompt): { promptId: PromptId; text: string } {
   const paths = attachments.filter(({ type }) => type === "file").map(({ name }) => name);
   return { promptId, text: paths.length === 0 ? text : `${text}\n\n${paths.join("\n")}` };
@@ -130,8 +130,8 @@ export function hasImage({ attachments }: StoredPrompt): boolean {
   return attachments.some(({ type }) => type === "image");
 }
 
-/** For a chat: with the bytes. */
-export function wholePrompt(
+/** For a chat: includes the bytes. */
+export function fullPrompt(
   services: Pick<Services, "store">,
   session: SessionState,
   prompt: StoredPrompt,

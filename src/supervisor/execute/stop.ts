@@ -1,4 +1,4 @@
-/** Actions that end a run, or write down that it ended. */
+/** Actions that stop a run, or record its end. */
 import { reach } from "../../base/test-points.ts";
 import type { Action } from "../../model/facts.ts";
 import type { Observation } from "../../ports/runtime.ts";
@@ -10,7 +10,7 @@ import { lastWord } from "./prompts.ts";
 
 type Needs = Pick<Services, "store" | "runtimes" | "clock" | "log">;
 
-/** The whole tree is to be gone within 10 s of a kill. */
+/** The process tree must be gone within 10 s of a kill. */
 const stopDeadlineMs = 9_000;
 const stopRetryMs = 1_000;
 
@@ -33,7 +33,7 @@ export async function recordEnd(
         ]
       : [],
   );
-  // What the agent left behind (a dead pane, children of its own) goes now that its end is on record.
+  // Leftovers of the agent (a dead pane, its children) are removed once its end is recorded.
   if (known !== null) await services.runtimes[session.kind].stop(session, { force: false, deadlineMs: stopDeadlineMs });
   return "done";
 }
@@ -51,14 +51,14 @@ export function ended(
 }
 
 export async function stop(services: Needs, session: SessionState): Promise<Outcome> {
-  // Before what its hooks wrote is removed with it.
+  // Before the files of its hooks are removed.
   const last = await lastWord(services, session);
   const { remaining, exit, lastLines } = await services.runtimes[session.kind].stop(session, {
     force: false,
     deadlineMs: stopDeadlineMs,
   });
   if (remaining.length > 0) {
-    services.log.warn("some processes did not end yet", { session: session.id, remaining });
+    services.log.warn("some processes have not exited yet", { session: session.id, remaining });
     return { retryInMs: stopRetryMs };
   }
   await reach("stop.ended", session.id);

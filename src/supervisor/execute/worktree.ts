@@ -1,4 +1,4 @@
-/** Actions on a session's worktree: make, bring back, put away. */
+/** Actions on a session's worktree: create, restore, move to the trash. */
 import { reach } from "../../base/test-points.ts";
 import type { FactEvent } from "../../contract/event.ts";
 import { HoldfastError, messageOf } from "../../contract/errors.ts";
@@ -8,9 +8,9 @@ import type { Services } from "../services.ts";
 import { planFor, repositoryOf } from "../worktrees.ts";
 import { record } from "../record.ts";
 
-/** Soon enough for a person who watches, seldom enough for the log of a command that never stops printing. */
+/** Short enough for a user who watches, long enough for a command that never stops printing. */
 const showEveryMs = 500;
-/** Enough for every ordinary build; a command that prints more has its last words at its end. */
+/** Enough for every ordinary build; of a longer output the end is kept. */
 const maxShown = 256_000;
 const maxLast = 16_000;
 
@@ -32,7 +32,7 @@ class ShownOutput {
     else this.#timer ??= setTimeout(() => void this.#show(), showEveryMs);
   }
 
-  /** What is not on record yet, to be recorded with what comes next. */
+  /** Output not recorded yet, for the next commit. */
   rest(): FactEvent[] {
     clearTimeout(this.#timer);
     const text = this.#waiting;
@@ -47,49 +47,52 @@ class ShownOutput {
     try {
       await this.#services.store.change(this.#session, () => events);
     } catch (error) {
-      // The worktree is made all the same.
-      this.#services.log.warn("output could not be recorded", { session: this.#session, error: messageOf(error) });
+      // The worktree is created all the same.
+      this.#services.log.warn("could not record output", { session: this.#session, error: messageOf(error) });
     }
   }
 }
 
 type Needs = Pick<Services, "store" | "workspaces" | "agents" | "settings" | "log">;
 
-/** A checkout keeps disk and processor busy: the agent that is being started, and whoever waits for it, go first. */
+/** A checkout keeps disk and processor busy: the starting agent goes first. */
 const spareDelayMs = 500;
-/** As many as a person reads; the trash's own list has all of them. */
+/** As many as a user reads; the trash's own list has all of them. */
 const namedCommits = 10;
 
 export async function createWorkspace(services: Needs, session: SessionState): Promise<"done"> {
   const plan = await planFor(services, session);
   const output = new ShownOutput(services, session.id);
-  using unwanted = untilUnwanted(services, session);
+  using ended = untilNotRunning(services, session);
   try {
-    const ready = await services.workspaces.create(plan, (text) => output.add(text), unwanted.signal);
+    const ready = await services.workspaces.create(plan, (text) => output.add(text), ended.signal);
     await reach("workspace.created", session.id);
     await services.workspaces.exclude(ready.path, services.agents.of(session)?.terminal?.exclude ?? []);
     prepareSpare(services, session);
     return await record(services, session, [...output.rest(), { type: "workspace.ready", ...ready }]);
   } catch (error) {
-    // What is there of it is dealt with as the person wants it now.
-    if (unwanted.signal.aborted) return await record(services, session, output.rest());
-    // All or nothing: what was made of it goes. The session stays, failed, until it is asked for again.
-    services.log.warn("a worktree could not be created", { session: session.id, error });
+    // The new intent decides what happens to the partial worktree.
+    if (ended.signal.aborted) return await record(services, session, output.rest());
+    // All or nothing: the partial worktree is removed. The session stays failed until the user retries.
+    services.log.warn("could not create a worktree", { session: session.id, error });
     await services.workspaces.undo(plan);
     return record(services, session, [...output.rest(), { type: "workspace.failed", reason: messageOf(error) }]);
   }
 }
 
-/** Tells when the session is no longer wanted to run: a command of minutes is not waited for then. */
-function untilUnwanted({ store }: Pick<Services, "store">, { id }: SessionState): { signal: AbortSignal } & Disposable {
-  const unwanted = new AbortController();
+/** Aborts when the session should no longer run: its commands may take minutes. */
+function untilNotRunning(
+  { store }: Pick<Services, "store">,
+  { id }: SessionState,
+): { signal: AbortSignal } & Disposable {
+  const ended = new AbortController();
   const stop = store.onCommit(() => {
-    if (store.session(id)?.intent.want !== "running") unwanted.abort();
+    if (store.session(id)?.intent.want !== "running") ended.abort();
   });
-  return { signal: unwanted.signal, [Symbol.dispose]: stop };
+  return { signal: ended.signal, [Symbol.dispose]: stop };
 }
 
-/** Behind the spawn, for the next one; where it fails, the next spawn makes its worktree by itself. */
+/** In the background, for the next spawn; if it fails, that spawn creates its own worktree. */
 function prepareSpare(services: Needs, session: SessionState): void {
   const { project } = session;
   const prepare = async (): Promise<void> => {
@@ -97,7 +100,9 @@ function prepareSpare(services: Needs, session: SessionState): void {
     if (spareWorktrees !== 0) await services.workspaces.prepareSpare(path, defaultBranch, spareWorktrees === 1);
   };
   const begin = (): void =>
-    void prepare().catch((error: unknown) => services.log.warn("no spare worktree could be made", { project, error }));
+    void prepare().catch((error: unknown) =>
+      services.log.warn("could not create a spare worktree", { project, error }),
+    );
   setTimeout(begin, spareDelayMs).unref();
 }
 
@@ -115,7 +120,7 @@ export async function restoreWorkspace(
     ]);
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.code !== "not-found") throw error;
-    // Brought back already, and the record of that was lost.
+    // Already restored, but the record of it was lost.
     const { workspacePath: path } = session;
     if (services.workspaces.exists(path) === true) {
       return record(services, session, [{ type: "workspace.restored", trash, path, branch: null }]);

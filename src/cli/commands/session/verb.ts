@@ -3,6 +3,7 @@ import type { ClientInput } from "../../../contract/operations.ts";
 import { HoldfastError, type ErrorReason } from "../../../contract/errors.ts";
 import { Slots } from "../../../base/async.ts";
 import type { VerbAnswer } from "../../../contract/session.ts";
+import { nearest } from "../../../base/nearest.ts";
 import type { Input } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { printError } from "../../errors.ts";
@@ -107,22 +108,21 @@ export async function sessionFailure(context: Context, fails: string, id: string
   if (!(error instanceof HoldfastError) || error.code === "usage" || error.code === "unreachable") return error;
   const { reason } = error.details;
   if (complete.has(reason)) return error;
-  const missing = reason === "session-not-found";
-  const hint = missing ? await nearestSession(context, id) : error.hint;
+  const missing = reason === "session-not-found" ? await hintIfMissing(context, id) : null;
+  const hint = missing ?? error.hint;
   return new HoldfastError(
     error.code,
-    `Failed to ${fails} session ${clean(id)}: ${missing ? "Session not found" : error.message}`,
+    `Failed to ${fails} session ${clean(id)}: ${missing === null ? error.message : "Session not found"}`,
     hint === null ? { cause: error } : { hint, cause: error },
   );
 }
 
-async function nearestSession(context: Context, id: string): Promise<string> {
-  const list = "List sessions: holdfast session ls --include-terminated";
-  const { nearest } = await import("../../../base/nearest.ts");
-  const ids = await context.call("sessions").then(
-    (sessions) => sessions.map((session) => session.id),
-    () => [],
-  );
+/** Null if the session exists, because then something else was not found; also null if that cannot be determined. */
+async function hintIfMissing(context: Context, id: string): Promise<string | null> {
+  const sessions = await context.call("sessions").catch(() => null);
+  const ids = sessions?.map((session) => session.id);
+  if (ids === undefined || ids.includes(id)) return null;
   const near = nearest(id, ids);
+  const list = "List sessions: holdfast session ls --include-terminated";
   return near === null ? list : `Did you mean ${near}? ${list}`;
 }

@@ -31,7 +31,7 @@ test("[REACH-1, REACH-2] public URLs stay until they are changed; none removes t
   expect(urls(["none"], kept)).toEqual([]);
   expect(urls(["https://other.example"], kept)).toEqual(["https://other.example"]);
   expect(() => urls(["http://box.example"])).toThrow(
-    "--public-url http://box.example cannot be used: browsers store no keys without TLS",
+    "--public-url http://box.example cannot be used: without TLS, browsers store no keys",
   );
   // What a launch file says is read as strictly.
   expect(readLaunchOptions(kept)).toEqual(kept);

@@ -1,4 +1,4 @@
-/** The only file that knows Octokit. Its requests go through the http, which has the deadlines, limits and counts. */
+/** The only file that uses Octokit. Its requests go through TrackerHttp. */
 import type { Octokit } from "@octokit/core";
 import type { TrackerSettings } from "../../../ports/tracker.ts";
 import type { Account } from "../account.ts";
@@ -17,7 +17,7 @@ export interface GraphqlResponse {
 
 export class GithubClient {
   readonly http: TrackerHttp;
-  /** Where the API is, and where a person's browser goes. */
+  /** Addresses of the API and of the website. */
   readonly apiUrl: string;
   readonly webOrigin: string;
   readonly #account: Account;
@@ -27,13 +27,13 @@ export class GithubClient {
   constructor(settings: TrackerSettings, account: Account, http: TrackerHttp) {
     this.#account = account;
     const isNamed = settings.repo.split("/").length === 2;
-    this.#fault = isNamed ? null : `"${settings.repo}" is no repository of GitHub: it is written owner/name.`;
+    this.#fault = isNamed ? null : `"${settings.repo}" is not a GitHub repository; use owner/name.`;
     this.http = http;
     this.apiUrl = apiUrlOf(settings.baseUrl);
     this.webOrigin = settings.baseUrl === null ? "https://github.com" : new URL(this.apiUrl).origin;
   }
 
-  /** Any status that the http leaves to the adapter is an answer, not an exception. */
+  /** A status that TrackerHttp leaves to the adapter is a result, not an exception. */
   async rest(route: string, parameters: Record<string, unknown>): Promise<{ status: number; data: unknown }> {
     const octokit = await this.#client();
     try {
@@ -64,15 +64,15 @@ export class GithubClient {
     }
   }
 
-  /** A log: long, and kept on another host. */
+  /** A log is long, and stored on another host. */
   async tail(path: string, tailBytes: number): Promise<HttpResponse> {
     const token = await this.#account.token();
     const headers = { authorization: `token ${token}`, "user-agent": userAgent, accept: "application/vnd.github+json" };
     return await this.http.send({ method: "GET", url: `${this.apiUrl}${path}`, headers, resource: "core", tailBytes });
   }
 
-  /** What GitHub says about a refusal, as part of a sentence. */
-  said(data: unknown): string {
+  /** GitHub's reason for a refusal, as part of a sentence. */
+  messageIn(data: unknown): string {
     const message = (data as { message?: unknown } | null)?.message;
     return typeof message === "string" && message !== "" ? this.http.sentence(message) : "no reason given";
   }
@@ -116,7 +116,7 @@ export class GithubClient {
   }
 }
 
-/** Primary limit: nothing remains until the reset. Secondary: too much at once, wait as told. */
+/** Primary limit: nothing remains until the reset. Secondary: too many at once, wait as requested. */
 export const readGithubLimit: ReadLimit = (answer, now) => {
   if (answer.status !== 403 && answer.status !== 429) return null;
   const retryAfter = Number(answer.headers.get("retry-after") ?? Number.NaN);

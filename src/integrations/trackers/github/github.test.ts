@@ -74,7 +74,7 @@ describe("GitHub's own ways", () => {
     const answers = await tracker.host!.pullRequests([question("s/1"), question("s/2"), question("s/3", [whole, 999])]);
     expect(answers.get("s/1")).toEqual({
       is: "unknown",
-      why: "GitHub says: Something went wrong while executing your query.",
+      why: "GitHub reports: Something went wrong while executing your query.",
       retryAt: null,
     });
     expect(known(answers.get("s/2")!)[0]?.number).toBe(whole);
@@ -91,7 +91,7 @@ describe("GitHub's own ways", () => {
       labels: null,
     };
     model.fail({ how: "wrong-shape", body: { data: { repository: { i1 } } } }, { match: /graphql/ });
-    expect((await tracker.issues(["1"])).get("1")).toMatchObject({ why: "GitHub did not tell the issue's state." });
+    expect((await tracker.issues(["1"])).get("1")).toMatchObject({ why: "GitHub did not return the issue's state." });
   });
 
   test("[GH-3] the host that keeps the logs never sees the token", async () => {
@@ -173,7 +173,7 @@ describe("GitHub's own ways", () => {
     expect((await tracker.issue(number)).is).toBe("known");
     const nameless = trackers.for({ ...settings, repo: "app" });
     expect(await nameless.issue("1")).toMatchObject({
-      why: '"app" is no repository of GitHub: it is written owner/name.',
+      why: '"app" is not a GitHub repository; use owner/name.',
     });
   });
 

@@ -1,4 +1,4 @@
-/** GitHub, public or Enterprise, behind the port: facts only. */
+/** The adapter for GitHub, public or Enterprise. */
 import type { CodeHost, TrackerSettings, TrackerResult } from "../../../ports/tracker.ts";
 import type { Account } from "../account.ts";
 import {
@@ -13,14 +13,14 @@ import {
   webAddress,
 } from "../result.ts";
 import { TrackerHttp, Unanswered } from "../http.ts";
-import { readReference, sameRepo, logLines, plain, prose, spoken } from "../text.ts";
+import { readReference, sameRepo, logLines, plain, prose, threadText } from "../text.ts";
 import { GithubClient, readGithubLimit } from "./client.ts";
 import { GithubIssues } from "./issues.ts";
 import { GithubPullRequests, repositoryOf } from "./pull-requests.ts";
 import * as z from "zod/mini";
 import type { PullRequestFacts, ReviewThread } from "../../../contract/tracker.ts";
 
-/** Far more than any number of lines that is sent to an agent. */
+/** Far more than the lines that are sent to an agent. */
 const logTailBytes = 512 * 1024;
 const maxThreadPages = 5;
 
@@ -54,7 +54,7 @@ const checkRuns = z.object({
   ),
 });
 
-/** The id of the job, or what a check of another service says itself. */
+/** The id of the job, or the output of another service's check. */
 async function findRun(
   client: GithubClient,
   pullRequest: PullRequestFacts,
@@ -64,7 +64,8 @@ async function findRun(
   const parameters = { owner, repo, ref: pullRequest.headSha, check_name: check, per_page: 1 };
   const { status, data } = await client.rest("GET /repos/{owner}/{repo}/commits/{ref}/check-runs", parameters);
   if (status === 404) return null;
-  if (status !== 200) throw new Unanswered(`GitHub does not list the checks: status ${status}, ${client.said(data)}.`);
+  if (status !== 200)
+    throw new Unanswered(`GitHub does not list the checks: status ${status}, ${client.messageIn(data)}.`);
   const found = shaped(checkRuns, data, "GitHub").check_runs[0];
   if (found === undefined) return null;
   if (found.app?.slug === "github-actions") return String(found.id);
@@ -80,7 +81,7 @@ const threadsQuery = `query($owner: String!, $name: String!, $number: Int!, $aft
   } }
 }`;
 
-/** Who may write to the repository, or was given a part in it. */
+/** Users with write access or an invitation to the repository. */
 const writers = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);
 
 const author = z.nullable(z.object({ login: z.string() }));
@@ -107,7 +108,7 @@ const threadsAnswer = z.object({
   }),
 });
 
-/** Also what a reviewer wrote above all threads when asking for changes: often it is all there is. */
+/** Includes the summary of a review that requests changes: often it has no threads. */
 async function threads(client: GithubClient, pullRequest: PullRequestFacts): Promise<TrackerResult<ReviewThread[]>> {
   const [owner, name] = pullRequest.repo.split("/");
   const found: ReviewThread[] = [];
@@ -116,18 +117,18 @@ async function threads(client: GithubClient, pullRequest: PullRequestFacts): Pro
     const answer = await client.graphql(threadsQuery, { owner, name, number: pullRequest.number, after });
     const missing = answer.errors.some((error) => error.type === "NOT_FOUND");
     if (missing) return absent;
-    if (answer.errors.length > 0) throw new Unanswered(`GitHub says: ${answer.errors[0]!.message}.`);
-    const told: z.infer<typeof threadsAnswer> = shaped(threadsAnswer, repositoryOf(answer)?.["pullRequest"], "GitHub");
+    if (answer.errors.length > 0) throw new Unanswered(`GitHub reports: ${answer.errors[0]!.message}.`);
+    const node: z.infer<typeof threadsAnswer> = shaped(threadsAnswer, repositoryOf(answer)?.["pullRequest"], "GitHub");
     if (page === 0) {
-      for (const review of told.latestOpinionatedReviews?.nodes ?? []) {
+      for (const review of node.latestOpinionatedReviews?.nodes ?? []) {
         if (review.state !== "CHANGES_REQUESTED" || review.body.trim() === "") continue;
         const { id, url } = review;
         const who = plain(review.author?.login ?? "ghost");
         found.push({ id, path: null, line: null, author: who, body: prose(review.body), url, resolved: false });
       }
     }
-    for (const thread of told.reviewThreads.nodes) {
-      // Anybody may comment on a public pull request, and what is told here is sent to an agent.
+    for (const thread of node.reviewThreads.nodes) {
+      // Anyone can comment on a public pull request, and these comments are sent to an agent.
       const written = thread.comments.nodes.filter((one) => writers.has(one.authorAssociation));
       const comments = written.map((one) => ({ author: one.author?.login ?? "ghost", body: one.body }));
       const url = written[0]?.url;
@@ -136,13 +137,13 @@ async function threads(client: GithubClient, pullRequest: PullRequestFacts): Pro
         id: thread.id,
         path: thread.path === null ? null : plain(thread.path),
         line: thread.line ?? thread.originalLine,
-        ...spoken(comments),
+        ...threadText(comments),
         url,
         resolved: thread.isResolved,
       });
     }
-    if (!told.reviewThreads.pageInfo.hasNextPage) break;
-    after = told.reviewThreads.pageInfo.endCursor;
+    if (!node.reviewThreads.pageInfo.hasNextPage) break;
+    after = node.reviewThreads.pageInfo.endCursor;
   }
   return known(found);
 }
@@ -167,9 +168,9 @@ async function merge(
   const parameters = { owner, repo, number: pullRequest.number, sha: pullRequest.headSha, merge_method: method };
   const { status, data } = await client.rest(route, parameters);
   if (status === 200 && (data as { merged?: unknown } | null)?.merged === true) return { merged: true };
-  if (status === 409) return { merged: false, why: `It has changed since it was looked at: ${client.said(data)}.` };
-  if (status === 404) return { merged: false, why: "The token may not merge it, or it is gone." };
-  return { merged: false, why: `GitHub does not merge it: ${client.said(data)}.` };
+  if (status === 409) return { merged: false, why: `It changed since the last check: ${client.messageIn(data)}.` };
+  if (status === 404) return { merged: false, why: "The token cannot merge it, or it no longer exists." };
+  return { merged: false, why: `GitHub refused the merge: ${client.messageIn(data)}.` };
 }
 
 export function openGithub(settings: TrackerSettings, account: Account, bounds: Bounds): OpenedTracker {
@@ -188,7 +189,7 @@ export function openGithub(settings: TrackerSettings, account: Account, bounds: 
     async pullRequest(reference) {
       const found = readReference(reference, client.webOrigin, ["pull"]);
       if (found === null || found.number < 1) return absent;
-      // Claimed from elsewhere, such as the repository this one was forked from.
+      // Claimed from another repository, such as the upstream of a fork.
       const at = found.repo === null || sameRepo(found.repo, settings.repo) ? null : found.repo;
       if (at !== null && at.split("/").length !== 2) return absent;
       const from = at === null ? pullRequests : new GithubPullRequests(client, at);
@@ -200,7 +201,7 @@ export function openGithub(settings: TrackerSettings, account: Account, bounds: 
       try {
         return await merge(client, one);
       } catch (error) {
-        // It may have happened all the same; the next look at it tells.
+        // It may have been merged anyway; the next poll shows it.
         return { merged: false, why: failureOf(error).why };
       }
     },

@@ -1,4 +1,4 @@
-/** Issues: one is read anew over REST (conditionally); many are one conditional request and at most one query a hundred. */
+/** One issue is a conditional REST request; many are one conditional request and at most one query per hundred. */
 import * as z from "zod/mini";
 import type { TrackerResult } from "../../../ports/tracker.ts";
 import type { IssueFacts } from "../../../contract/tracker.ts";
@@ -16,7 +16,7 @@ const maxRemembered = 5000;
 export class GithubIssues {
   readonly #client: GithubClient;
   readonly #repo: string;
-  /** By number, what was said and when. */
+  /** Results by number, with the time of the update. */
   readonly #memory = new Map<number, { answer: TrackerResult<IssueFacts>; updatedAt: number; askedAt: number }>();
   #newestSeen = 0;
 
@@ -35,12 +35,12 @@ export class GithubIssues {
       // 410: it was deleted.
       if (status === 404 || status === 410) return absent;
       if (status !== 200) {
-        throw new Unanswered(`GitHub does not show the issue: status ${status}, ${this.#client.said(data)}.`);
+        throw new Unanswered(`GitHub does not show the issue: status ${status}, ${this.#client.messageIn(data)}.`);
       }
-      const told = shaped(overRest, data, "GitHub");
-      const labels = told.labels.map((label) => (typeof label === "string" ? label : (label.name ?? "")));
-      const facts = factsOf({ ...told, url: told.html_url, isOpen: told.state === "open", labels });
-      return known(told.pull_request === undefined ? facts : { ...facts, isPullRequest: true });
+      const node = shaped(overRest, data, "GitHub");
+      const labels = node.labels.map((label) => (typeof label === "string" ? label : (label.name ?? "")));
+      const facts = factsOf({ ...node, url: node.html_url, isOpen: node.state === "open", labels });
+      return known(node.pull_request === undefined ? facts : { ...facts, isPullRequest: true });
     });
   }
 
@@ -50,7 +50,7 @@ export class GithubIssues {
     for (const text of references) {
       const reference = this.#read(text);
       if (reference === null) answers.set(text, absent);
-      // Of another repository: rare, so alone.
+      // Other repositories are rare: one request each.
       else if (reference.repo !== null && !sameRepo(reference.repo, this.#repo))
         answers.set(text, await this.one(text));
       else wanted.set(reference.number, [...(wanted.get(reference.number) ?? []), text]);
@@ -85,7 +85,7 @@ export class GithubIssues {
     return reference.repo !== null && reference.repo.split("/").length !== 2 ? null : reference;
   }
 
-  /** Those that the list of what was updated last calls changed, or that were never asked. Null: no repository. */
+  /** Issues that changed according to the list of recent updates, or were never queried. Null: no repository. */
   async #pending(numbers: number[]): Promise<number[] | null> {
     const [owner, repo] = this.#repo.split("/");
     const order = { state: "all", sort: "updated", direction: "desc", per_page: listLength };
@@ -93,7 +93,7 @@ export class GithubIssues {
     // 410: issues are turned off.
     if (status === 404 || status === 410) return null;
     if (status !== 200) {
-      throw new Unanswered(`GitHub does not list issues: status ${status}, ${this.#client.said(data)}.`);
+      throw new Unanswered(`GitHub does not list issues: status ${status}, ${this.#client.messageIn(data)}.`);
     }
     const list = shaped(z.array(z.object({ number: count, updated_at: time })), data, "GitHub");
     const updated = new Map(list.map((one) => [one.number, Date.parse(one.updated_at)]));
@@ -109,7 +109,7 @@ export class GithubIssues {
     });
   }
 
-  /** Answers the ones that could not be read; the others are remembered. */
+  /** Returns the failures; the other issues are remembered. */
   async #query(numbers: readonly number[]): Promise<Map<number, TrackerResult<IssueFacts>>> {
     const [owner, name] = this.#repo.split("/");
     const fields = numbers.map((number) => `i${number}: issueOrPullRequest(number: ${number}) { ...issue ...pull }`);
@@ -124,16 +124,16 @@ fragment pull on PullRequest { ${common} pullState: state }`;
     for (const number of numbers) {
       const error = answer.errors.find((one) => one.path[1] === `i${number}`);
       if (repository === null || (error !== undefined && isMissing(error))) this.#remember(number, absent, 0);
-      else if (error !== undefined) failed.set(number, failureOf(new Unanswered(`GitHub says: ${error.message}.`)));
+      else if (error !== undefined) failed.set(number, failureOf(new Unanswered(`GitHub reports: ${error.message}.`)));
       else {
         try {
-          const told = shaped(overGraphql, repository[`i${number}`], "GitHub");
-          const labels = told.labels?.nodes.map((label) => label.name) ?? [];
-          const state = told.issueState ?? told.pullState;
-          // Work is cleared away when an issue is closed: silence must not count as that.
-          if (state === undefined) throw new Unanswered("GitHub did not tell the issue's state.");
-          const facts = factsOf({ ...told, isOpen: state === "OPEN", labels });
-          this.#remember(number, known(facts), Date.parse(told.updatedAt));
+          const node = shaped(overGraphql, repository[`i${number}`], "GitHub");
+          const labels = node.labels?.nodes.map((label) => label.name) ?? [];
+          const state = node.issueState ?? node.pullState;
+          // Cleanup removes the work of closed issues: a missing state must not count as closed.
+          if (state === undefined) throw new Unanswered("GitHub did not return the issue's state.");
+          const facts = factsOf({ ...node, isOpen: state === "OPEN", labels });
+          this.#remember(number, known(facts), Date.parse(node.updatedAt));
         } catch (problem) {
           failed.set(number, failureOf(problem));
         }
@@ -156,11 +156,11 @@ const overRest = z.object({
   body: z.nullable(z.string()),
   state: z.enum(["open", "closed"]),
   labels: z.array(z.union([z.string(), z.object({ name: z.nullish(z.string()) })])),
-  /** Over REST every pull request is an issue too. */
+  /** REST returns pull requests as issues too. */
   pull_request: z.optional(z.unknown()),
 });
 
-/** Two types of state: under one name a query may not ask for both. */
+/** Aliases, because the two states have different types. */
 const overGraphql = z.object({
   number: count,
   url: webAddress,
@@ -172,7 +172,7 @@ const overGraphql = z.object({
   labels: z.nullable(z.object({ nodes: z.array(z.object({ name: z.string() })) })),
 });
 
-function factsOf(told: {
+function factsOf(node: {
   number: number;
   url: string;
   title: string;
@@ -181,11 +181,11 @@ function factsOf(told: {
   labels: string[];
 }): IssueFacts {
   return {
-    key: String(told.number),
-    url: told.url,
-    title: plain(told.title),
-    body: prose(told.body ?? ""),
-    state: told.isOpen ? "open" : "closed",
-    labels: told.labels.map((label) => plain(label)).filter((label) => label !== ""),
+    key: String(node.number),
+    url: node.url,
+    title: plain(node.title),
+    body: prose(node.body ?? ""),
+    state: node.isOpen ? "open" : "closed",
+    labels: node.labels.map((label) => plain(label)).filter((label) => label !== ""),
   };
 }

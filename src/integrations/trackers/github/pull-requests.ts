@@ -1,6 +1,6 @@
 /**
- * Many sessions' pull requests in few requests: one conditional request for the list of what was updated last, then one
- * query for up to fifty sessions that may have news.
+ * Pull requests of many sessions in few requests: one conditional request for the list of recent updates, then one query
+ * for up to fifty sessions that may have changed.
  */
 import * as z from "zod/mini";
 import type { TrackerResult, PullRequestQuestion } from "../../../ports/tracker.ts";
@@ -15,7 +15,7 @@ const contextFields = `pageInfo { hasNextPage endCursor } nodes { __typename
   ... on CheckRun { name status conclusion detailsUrl }
   ... on StatusContext { context state targetUrl } }`;
 
-/** The opinions are asked for because `reviewDecision` is null where the branch requires no review. */
+/** Reviews are needed because `reviewDecision` is null if the branch requires none. */
 const pullRequestFragment = `fragment facts on PullRequest {
   number url title state isDraft headRefName headRefOid headRepository { nameWithOwner }
   baseRefName baseRepository { nameWithOwner } mergeable mergeStateStatus reviewDecision updatedAt
@@ -24,7 +24,7 @@ const pullRequestFragment = `fragment facts on PullRequest {
   commits(last: 1) { nodes { commit { oid statusCheckRollup { contexts(first: 100) { ${contextFields} } } } } }
 }`;
 
-/** More than a hundred checks on one commit: the rest, page by page. */
+/** The next page, for commits with more than a hundred checks. */
 const moreChecksQuery = `query($owner: String!, $name: String!, $number: Int!, $after: String!) {
   repository(owner: $owner, name: $name) { pullRequest(number: $number) { commits(last: 1) { nodes { commit {
     oid statusCheckRollup { contexts(first: 100, after: $after) { ${contextFields} } } } } } } }
@@ -83,31 +83,31 @@ const pullRequest = z.object({
   commits: lastCommit,
 });
 
-type Told = z.infer<typeof pullRequest>;
+type PullRequestNode = z.infer<typeof pullRequest>;
 
-/** `more`: where the remaining checks begin, or null when all are here. */
+/** `more`: cursor of the remaining checks, or null. */
 function readPullRequest(value: unknown, repo: string): { facts: PullRequestFacts; more: string | null } {
-  const told = shaped(pullRequest, value, "GitHub");
-  const isOpen = told.state === "OPEN";
-  const found = told.commits.nodes.at(-1)?.commit.statusCheckRollup?.contexts;
+  const node = shaped(pullRequest, value, "GitHub");
+  const isOpen = node.state === "OPEN";
+  const found = node.commits.nodes.at(-1)?.commit.statusCheckRollup?.contexts;
   const facts: PullRequestFacts = {
-    repo: told.baseRepository?.nameWithOwner ?? repo,
-    number: told.number,
-    url: told.url,
-    title: plain(told.title),
-    state: told.state === "OPEN" ? "open" : told.state === "MERGED" ? "merged" : "closed",
-    draft: told.isDraft,
-    headBranch: told.headRefName,
-    headSha: told.headRefOid,
-    headRepo: told.headRepository?.nameWithOwner ?? null,
-    baseBranch: told.baseRefName,
+    repo: node.baseRepository?.nameWithOwner ?? repo,
+    number: node.number,
+    url: node.url,
+    title: plain(node.title),
+    state: node.state === "OPEN" ? "open" : node.state === "MERGED" ? "merged" : "closed",
+    draft: node.isDraft,
+    headBranch: node.headRefName,
+    headSha: node.headRefOid,
+    headRepo: node.headRepository?.nameWithOwner ?? null,
+    baseBranch: node.baseRefName,
     checks: found === undefined ? [] : readChecks(found),
-    review: reviewOf(told),
-    // GitHub stops finding out once it is closed.
-    conflict: isOpen ? conflictOf(told) : false,
-    mergeable: isOpen ? mergeableOf(told.mergeStateStatus) : false,
-    mergeCommit: told.mergeCommit?.oid ?? null,
-    updatedAt: Date.parse(told.updatedAt),
+    review: reviewOf(node),
+    // GitHub does not update this for closed ones.
+    conflict: isOpen ? conflictOf(node) : false,
+    mergeable: isOpen ? mergeableOf(node.mergeStateStatus) : false,
+    mergeCommit: node.mergeCommit?.oid ?? null,
+    updatedAt: Date.parse(node.updatedAt),
   };
   return { facts, more: found?.pageInfo.hasNextPage === true ? found.pageInfo.endCursor : null };
 }
@@ -129,7 +129,7 @@ function runState(status: string, conclusion: string | null): CheckState {
     case "SKIPPED":
     case "STALE":
       return "skipped";
-    // It waits for a person to press a button; no agent can mend that.
+    // It waits for a user; no agent can fix that.
     case "ACTION_REQUIRED":
       return "pending";
     case null:
@@ -143,21 +143,21 @@ function statusState(state: string): CheckState {
   return state === "PENDING" || state === "EXPECTED" ? "pending" : "failed";
 }
 
-function reviewOf(told: Told): ReviewState {
-  if (told.reviewDecision === "CHANGES_REQUESTED") return "changes_requested";
-  if (told.reviewDecision === "APPROVED") return "approved";
-  const opinions = told.latestOpinionatedReviews?.nodes.map((one) => one.state) ?? [];
+function reviewOf(node: PullRequestNode): ReviewState {
+  if (node.reviewDecision === "CHANGES_REQUESTED") return "changes_requested";
+  if (node.reviewDecision === "APPROVED") return "approved";
+  const opinions = node.latestOpinionatedReviews?.nodes.map((one) => one.state) ?? [];
   if (opinions.includes("CHANGES_REQUESTED")) return "changes_requested";
-  if (told.reviewDecision === "REVIEW_REQUIRED") return "required";
+  if (node.reviewDecision === "REVIEW_REQUIRED") return "required";
   return opinions.includes("APPROVED") ? "approved" : "none";
 }
 
-function conflictOf(told: Told): boolean | null {
-  if (told.mergeable === "CONFLICTING" || told.mergeStateStatus === "DIRTY") return true;
-  return told.mergeable === "MERGEABLE" ? false : null;
+function conflictOf(node: PullRequestNode): boolean | null {
+  if (node.mergeable === "CONFLICTING" || node.mergeStateStatus === "DIRTY") return true;
+  return node.mergeable === "MERGEABLE" ? false : null;
 }
 
-/** `UNSTABLE`: a check that is not required failed or runs; the host would merge. */
+/** `UNSTABLE`: a check that is not required failed or is running; GitHub would merge. */
 function mergeableOf(status: string): boolean | null {
   if (status === "CLEAN" || status === "HAS_HOOKS" || status === "UNSTABLE") return true;
   return status === "UNKNOWN" ? null : false;
@@ -167,14 +167,14 @@ function linkOf(url: string | null): string | null {
   return url !== null && z.safeParse(webAddress, url).success ? url : null;
 }
 
-/** A query of fifty costs some five points of GitHub's 5000 an hour: it counts the lists that could be in the answer. */
+/** A query of fifty costs about five points of GitHub's 5000 per hour. */
 export const questionsPerQuery = 50;
 const listLength = 100;
-/** GraphQL's whole numbers end here; a larger one would fail the query for all. */
+/** The largest GraphQL integer; a larger one would fail the complete query. */
 const maxNumber = 2 ** 31 - 1;
-/** A branch that was used again, or that a fork has too, has more than one. */
+/** A reused branch, or one that a fork has too, has several. */
 const perBranch = 3;
-/** A thousand checks on one commit; beyond that nobody looks. */
+/** A thousand checks per commit. */
 const maxCheckPages = 10;
 
 export class GithubPullRequests {
@@ -219,7 +219,7 @@ export class GithubPullRequests {
     return facts === undefined ? absent : known(facts);
   }
 
-  /** Null: the repository is not there for us. */
+  /** Null: the repository does not exist, or the token cannot access it. */
   async #updated(): Promise<Updated[] | "everything" | null> {
     const [owner, repo] = this.#repo.split("/");
     const route = `GET /repos/{owner}/{repo}/pulls`;
@@ -227,7 +227,7 @@ export class GithubPullRequests {
     const { status, data } = await this.#client.rest(route, { owner, repo, ...order });
     if (status === 404) return null;
     if (status !== 200) {
-      throw new Unanswered(`GitHub does not list pull requests: status ${status}, ${this.#client.said(data)}.`);
+      throw new Unanswered(`GitHub does not list pull requests: status ${status}, ${this.#client.messageIn(data)}.`);
     }
     const list = shaped(z.array(listed), data, "GitHub").map((one): Updated => ({
       number: one.number,
@@ -295,7 +295,7 @@ ${pullRequestFragment}`;
       const error = errors.find((one) => one.path[1] === alias);
       if (error !== undefined) {
         if (isMissing(error) && error.path.length === 2) continue;
-        throw new Unanswered(`GitHub says: ${error.message}.`);
+        throw new Unanswered(`GitHub reports: ${error.message}.`);
       }
       const value = repository[alias];
       const nodes = alias.startsWith("b") ? shaped(branchNodes, value, "GitHub").nodes : [value];
@@ -315,10 +315,11 @@ ${pullRequestFragment}`;
     for (let page = 1; after !== null && page < maxCheckPages; page++) {
       const variables = { owner, name, number: facts.number, after };
       const answer = await this.#client.graphql(moreChecksQuery, variables);
-      if (answer.errors.length > 0) throw new Unanswered(`GitHub says: ${answer.errors[0]!.message}.`);
+      if (answer.errors.length > 0) throw new Unanswered(`GitHub reports: ${answer.errors[0]!.message}.`);
       const { commit } = shaped(checksAnswer, answer.data, "GitHub").repository.pullRequest.commits.nodes.at(-1)!;
       const next: Contexts | undefined = commit.statusCheckRollup?.contexts;
-      if (next === undefined || commit.oid !== facts.headSha) throw new Unanswered("The head moved while it was read.");
+      if (next === undefined || commit.oid !== facts.headSha)
+        throw new Unanswered("The head changed during the query.");
       facts.checks.push(...readChecks(next));
       after = next.pageInfo.hasNextPage ? next.pageInfo.endCursor : null;
     }
@@ -335,12 +336,12 @@ const listed = z.object({
 const branchNodes = z.object({ nodes: z.array(z.unknown()) });
 const checksAnswer = z.object({ repository: z.object({ pullRequest: z.object({ commits: lastCommit }) }) });
 
-/** Null: not there, or not for us. Errors that concern no one field in particular concern all. */
+/** Null: it does not exist, or the token cannot access it. Errors without a field concern the complete query. */
 export function repositoryOf(answer: GraphqlResponse): Record<string, unknown> | null {
   const general = answer.errors.find((error) => error.path.length < 2);
   if (general !== undefined) {
     if (isMissing(general) && general.path.length === 1) return null;
-    throw new Unanswered(`GitHub says: ${general.message}.`);
+    throw new Unanswered(`GitHub reports: ${general.message}.`);
   }
   return shaped(z.object({ repository: z.record(z.string(), z.unknown()) }), answer.data, "GitHub").repository;
 }

@@ -1,4 +1,4 @@
-/** GitLab's REST API over the http: encoded project paths, pages by `x-next-page`. */
+/** GitLab's REST API: encoded project paths, pages by `x-next-page`. */
 import * as z from "zod/mini";
 import type { TrackerSettings } from "../../../ports/tracker.ts";
 import type { Account } from "../account.ts";
@@ -7,7 +7,7 @@ import { type TrackerHttp, type HttpResponse, type ReadLimit, Unanswered } from 
 
 type Query = Record<string, string | number | readonly number[]>;
 
-/** Five hundred merge requests or jobs: more are not looked through. */
+/** Five hundred merge requests or jobs; more are ignored. */
 const maxPages = 5;
 
 export class GitlabClient {
@@ -21,19 +21,19 @@ export class GitlabClient {
     this.webUrl = (settings.baseUrl ?? "https://gitlab.com").replace(/\/+$/, "").replace(/\/api\/v4$/, "");
   }
 
-  /** Null: it is not there, or not for us. */
+  /** Null: it does not exist, or the token cannot access it. */
   async get(project: string | number, path: string, query: Query = {}): Promise<unknown> {
     const answer = await this.#send("GET", project, path, query);
     return answer === null ? null : this.#json(answer);
   }
 
-  /** `whole`: whether the list ended here. */
+  /** `isComplete`: there are no more pages. */
   async list(
     project: string | number,
     path: string,
     query: Query,
     pages = maxPages,
-  ): Promise<{ items: unknown[]; whole: boolean } | null> {
+  ): Promise<{ items: unknown[]; isComplete: boolean } | null> {
     const items: unknown[] = [];
     let page = "1";
     for (let count = 0; count < pages; count++) {
@@ -41,14 +41,14 @@ export class GitlabClient {
       if (answer === null) return null;
       items.push(...shaped(z.array(z.unknown()), this.#json(answer), "GitLab"));
       page = answer.headers.get("x-next-page") ?? "";
-      if (!/^\d+$/.test(page)) return { items, whole: true };
+      if (!/^\d+$/.test(page)) return { items, isComplete: true };
     }
-    return { items, whole: false };
+    return { items, isComplete: false };
   }
 
-  async put(project: string | number, path: string, body: unknown): Promise<{ status: number; said: string }> {
+  async put(project: string | number, path: string, body: unknown): Promise<{ status: number; message: string }> {
     const answer = await this.#http("PUT", project, path, {}, JSON.stringify(body));
-    return { status: answer.status, said: this.#said(answer.text) };
+    return { status: answer.status, message: this.#messageIn(answer.text) };
   }
 
   async tail(project: string, path: string, tailBytes: number): Promise<string | null> {
@@ -66,7 +66,7 @@ export class GitlabClient {
     const answer = await this.#http(method, project, path, query, undefined, tailBytes);
     if (answer.status === 404) return null;
     if (answer.status === 200) return answer;
-    throw new Unanswered(`GitLab answers with status ${answer.status}: ${this.#said(answer.text)}.`);
+    throw new Unanswered(`GitLab returned status ${answer.status}: ${this.#messageIn(answer.text)}.`);
   }
 
   async #http(
@@ -106,14 +106,14 @@ export class GitlabClient {
     }
   }
 
-  #said(text: string): string {
-    let told: unknown = null;
+  #messageIn(text: string): string {
+    let parsed: unknown = null;
     try {
-      told = JSON.parse(text);
+      parsed = JSON.parse(text);
     } catch {
-      // Proxies before it answer in HTML.
+      // A proxy may respond with HTML.
     }
-    const { message, error } = (told ?? {}) as { message?: unknown; error?: unknown };
+    const { message, error } = (parsed ?? {}) as { message?: unknown; error?: unknown };
     const words = [message, error].find((one) => typeof one === "string");
     return typeof words === "string" ? this.http.sentence(words) : "no reason given";
   }

@@ -1,4 +1,4 @@
-/** GitLab, public or one's own, behind the port: facts only. */
+/** The adapter for GitLab, public or self-hosted. */
 import * as z from "zod/mini";
 import type { TrackerResult, CodeHost, TrackerSettings } from "../../../ports/tracker.ts";
 import type { IssueFacts, PullRequestFacts, ReviewThread } from "../../../contract/tracker.ts";
@@ -15,7 +15,7 @@ import {
   type OpenedTracker,
 } from "../result.ts";
 import { TrackerHttp } from "../http.ts";
-import { readReference, sameRepo, logLines, plain, prose, spoken } from "../text.ts";
+import { readReference, sameRepo, logLines, plain, prose, threadText } from "../text.ts";
 import { GitlabClient, readGitlabLimit } from "./client.ts";
 import { GitlabMergeRequests } from "./merge-requests.ts";
 
@@ -47,13 +47,13 @@ export function openGitlab(settings: TrackerSettings, account: Account, bounds: 
     async merge(one) {
       try {
         const body = { sha: one.headSha };
-        const { status, said } = await client.put(one.repo, `/merge_requests/${one.number}/merge`, body);
+        const { status, message } = await client.put(one.repo, `/merge_requests/${one.number}/merge`, body);
         if (status === 200) return { merged: true };
-        if (status === 409) return { merged: false, why: `It has changed since it was looked at: ${said}.` };
-        if (status === 404) return { merged: false, why: "The token may not merge it, or it is gone." };
-        return { merged: false, why: `GitLab does not merge it: ${said}.` };
+        if (status === 409) return { merged: false, why: `It changed since the last check: ${message}.` };
+        if (status === 404) return { merged: false, why: "The token cannot merge it, or it no longer exists." };
+        return { merged: false, why: `GitLab refused the merge: ${message}.` };
       } catch (error) {
-        // It may have happened all the same; the next look at it tells.
+        // It may have been merged anyway; the next poll shows it.
         return { merged: false, why: failureOf(error).why };
       }
     },
@@ -120,14 +120,14 @@ async function someIssues(
   return known(new Map(found.map((one) => [one.iid, issueFacts(one)])));
 }
 
-function issueFacts(told: z.infer<typeof issueShape>): IssueFacts {
+function issueFacts(node: z.infer<typeof issueShape>): IssueFacts {
   return {
-    key: String(told.iid),
-    url: told.web_url,
-    title: plain(told.title),
-    body: prose(told.description ?? ""),
-    state: told.state === "opened" ? "open" : "closed",
-    labels: told.labels.map((label) => plain(label)),
+    key: String(node.iid),
+    url: node.web_url,
+    title: plain(node.title),
+    body: prose(node.description ?? ""),
+    state: node.state === "opened" ? "open" : "closed",
+    labels: node.labels.map((label) => plain(label)),
   };
 }
 
@@ -138,7 +138,7 @@ async function logTail(
   lines: number,
 ): Promise<TrackerResult<string[]>> {
   const url = mergeRequest.checks.find((one) => one.name === check)?.url ?? "";
-  // The job may be a fork's; its address tells whose.
+  // The job may belong to a fork; its address shows which.
   const parts = /^(.*?)\/-\/jobs\/(\d+)/.exec(
     url.startsWith(`${client.webUrl}/`) ? url.slice(client.webUrl.length + 1) : "",
   );
@@ -171,40 +171,40 @@ const discussions = z.array(
 );
 
 const member = z.object({ access_level: z.int() });
-/** Reporter: the lowest role that somebody of the project gives to take part in its code. */
+/** Reporter: the lowest role with access to the code. */
 const leastAccess = 20;
 
-/** Anybody may comment on a public merge request, and what is told of it is sent to an agent. */
+/** Anyone can comment on a public merge request, and these comments are sent to an agent. */
 async function isMember(client: GitlabClient, repo: string, user: number): Promise<boolean> {
   const answer = await client.get(repo, `/members/all/${user}`);
   return answer !== null && shaped(member, answer, "GitLab").access_level >= leastAccess;
 }
 
-/** Remarks that cannot be resolved are talk, not review. */
+/** Comments that cannot be resolved are discussion, not review. */
 async function threads(client: GitlabClient, mergeRequest: PullRequestFacts): Promise<TrackerResult<ReviewThread[]>> {
   const answer = await client.list(mergeRequest.repo, `/merge_requests/${mergeRequest.number}/discussions`, {});
   if (answer === null) return absent;
   const found: ReviewThread[] = [];
   const members = new Map<number, Promise<boolean>>();
-  const mayTell = (user: number): Promise<boolean> => {
+  const isTrusted = (user: number): Promise<boolean> => {
     const known = members.get(user) ?? isMember(client, mergeRequest.repo, user);
     members.set(user, known);
     return known;
   };
   for (const { id, notes } of shaped(discussions, answer.items, "GitLab")) {
     const review = notes.filter((note) => !note.system && note.resolvable === true);
-    const may = await Promise.all(review.map(async ({ author }) => author != null && (await mayTell(author.id))));
-    const said = review.filter((_, at) => may[at]);
-    const first = said[0];
+    const may = await Promise.all(review.map(async ({ author }) => author != null && (await isTrusted(author.id))));
+    const comments = review.filter((_, at) => may[at]);
+    const first = comments[0];
     if (first === undefined) continue;
     const path = first.position?.new_path ?? null;
     found.push({
       id,
       path: path === null ? null : plain(path),
       line: first.position?.new_line ?? first.position?.old_line ?? null,
-      ...spoken(said.map((note) => ({ author: note.author?.username ?? "ghost", body: note.body }))),
+      ...threadText(comments.map((note) => ({ author: note.author?.username ?? "ghost", body: note.body }))),
       url: `${mergeRequest.url}#note_${first.id}`,
-      resolved: said.every((note) => note.resolved === true),
+      resolved: comments.every((note) => note.resolved === true),
     });
   }
   return known(found);

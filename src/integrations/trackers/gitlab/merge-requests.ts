@@ -1,6 +1,6 @@
 /**
- * Merge requests of many sessions: the list of what was updated last tells which branch has one and which moved; only
- * those are asked for their pipeline and approvals, each request conditional.
+ * Merge requests of many sessions: the list of recently updated ones shows which branches have one and which changed;
+ * only those are queried for pipeline and approvals, each with a conditional request.
  */
 import * as z from "zod/mini";
 import type { TrackerResult, PullRequestQuestion } from "../../../ports/tracker.ts";
@@ -69,11 +69,11 @@ const projectShape = z.object({ path_with_namespace: z.string() });
 type Detail = z.infer<typeof detailShape>;
 
 function stateOf(state: Detail["state"]): "open" | "closed" | "merged" {
-  // Locked: it is being merged this moment.
+  // Locked: it is being merged right now.
   return state === "opened" || state === "locked" ? "open" : state;
 }
 
-/** Still being found out. */
+/** GitLab has not decided yet. */
 const undecided = new Set(["checking", "unchecked", "preparing", "approvals_syncing", "cannot_be_merged_rechecking"]);
 
 function conflictOf(detail: Detail): boolean | null {
@@ -106,10 +106,10 @@ export function checksOf(pipeline: z.infer<typeof pipelineShape>, found: z.infer
     const counts = !(state === "failed" && job.allow_failure === true);
     return { name: plain(job.name), state: counts ? state : "skipped", url: job.web_url ?? null };
   });
-  const whole = jobState(pipeline.status);
-  const isShown = checks.some((check) => check.state === whole);
-  if (checks.length === 0 || ((whole === "failed" || whole === "pending") && !isShown)) {
-    checks.push({ name: "pipeline", state: whole, url: pipeline.web_url ?? null });
+  const state = jobState(pipeline.status);
+  const isShown = checks.some((check) => check.state === state);
+  if (checks.length === 0 || ((state === "failed" || state === "pending") && !isShown)) {
+    checks.push({ name: "pipeline", state, url: pipeline.web_url ?? null });
   }
   return checks;
 }
@@ -122,7 +122,7 @@ function jobState(status: string): CheckState {
     case "canceled":
     case "canceling":
       return "failed";
-    // It waits for somebody to press a button, and the pipeline does not wait for it.
+    // A manual job is started by a user; the pipeline does not wait for it.
     case "manual":
     case "skipped":
       return "skipped";
@@ -131,7 +131,7 @@ function jobState(status: string): CheckState {
   }
 }
 
-/** A few at once are quick without looking like an attack. */
+/** Concurrent requests: fast, without looking like an attack. */
 const atOnce = 6;
 const perBranch = 5;
 
@@ -154,7 +154,7 @@ export class GitlabMergeRequests {
     try {
       const listing = await this.#updated();
       if (listing === null) return new Map(questions.map((one) => [one.key, absent]));
-      const { list, whole, overflowed } = listing;
+      const { list, isComplete, overflowed } = listing;
       const { now } = this.#client.http.options.account;
       const asking = new Map<number, Promise<TrackerResult<PullRequestFacts>>>();
       await eachOf(questions, atOnce, async (question) => {
@@ -164,7 +164,7 @@ export class GitlabMergeRequests {
           return;
         }
         try {
-          const facts = await this.#factsOf(question, list, whole, asking);
+          const facts = await this.#factsOf(question, list, isComplete, asking);
           this.#memory.put(question, facts, now());
           answers.set(question.key, known(facts));
         } catch (error) {
@@ -184,14 +184,14 @@ export class GitlabMergeRequests {
     return known(await this.#read(shaped(detailShape, value, "GitLab")));
   }
 
-  /** The first time further back, so that the branches need not be asked one by one. */
-  async #updated(): Promise<{ list: Updated[]; whole: boolean; overflowed: boolean } | null> {
+  /** The first list goes further back, to avoid one query per branch. */
+  async #updated(): Promise<{ list: Updated[]; isComplete: boolean; overflowed: boolean } | null> {
     const order = { state: "all", scope: "all", order_by: "updated_at", sort: "desc" };
     const answer = await this.#client.list(this.#repo, "/merge_requests", order, this.#first ? undefined : 1);
     if (answer === null) return null;
     this.#first = false;
     const list = this.#list(answer.items);
-    return { list, whole: answer.whole, overflowed: this.#memory.overflowed(list, answer.whole) };
+    return { list, isComplete: answer.isComplete, overflowed: this.#memory.overflowed(list, answer.isComplete) };
   }
 
   #list(items: unknown[]): Updated[] {
@@ -207,11 +207,11 @@ export class GitlabMergeRequests {
   async #factsOf(
     question: PullRequestQuestion,
     list: readonly Updated[],
-    whole: boolean,
+    isComplete: boolean,
     asking: Map<number, Promise<TrackerResult<PullRequestFacts>>>,
   ): Promise<PullRequestFacts[]> {
     let ofBranch = list.filter((one) => one.branch === question.branch);
-    if (!whole && ofBranch.length === 0) {
+    if (!isComplete && ofBranch.length === 0) {
       const query = { source_branch: question.branch, state: "all", scope: "all" };
       ofBranch = this.#list((await this.#client.list(this.#repo, "/merge_requests", query, 1))?.items ?? []);
     }
@@ -254,7 +254,7 @@ export class GitlabMergeRequests {
     };
   }
 
-  /** Once it is closed neither changes what follows. */
+  /** Only for open merge requests: reviews and checks of closed ones do not matter. */
   async #live(value: Detail): Promise<[PullRequestFacts["review"], CheckFacts[]]> {
     const where = `/merge_requests/${value.iid}`;
     const approvals = await this.#client.get(this.#repo, `${where}/approvals`);
@@ -263,7 +263,7 @@ export class GitlabMergeRequests {
     const review = reviewOf(
       value,
       approvals === null ? { approved_by: [] } : shaped(approvalsShape, approvals, "GitLab"),
-      // Older instances do not have it.
+      // Older instances do not have this endpoint.
       reviewers === null ? [] : shaped(reviewersShape, reviewers, "GitLab"),
     );
     const pipeline = value.head_pipeline;

@@ -1,4 +1,4 @@
-/** Linear: issues only, over its GraphQL API. It has no code, so no host. */
+/** The adapter for Linear: issues only, over its GraphQL API. */
 import * as z from "zod/mini";
 import type { TrackerResult, TrackerSettings } from "../../../ports/tracker.ts";
 import type { IssueFacts } from "../../../contract/tracker.ts";
@@ -7,9 +7,9 @@ import { absent, resultOf, known, shaped, webAddress, type Bounds, type OpenedTr
 import { TrackerHttp, type ReadLimit, Unanswered } from "../http.ts";
 import { plain, prose } from "../text.ts";
 
-/** Linear counts a query's possible nodes: a hundred issues with ten labels stay far below its bound. */
+/** Linear limits a query's possible nodes: a hundred issues with ten labels stay far below. */
 const issuesPerQuery = 100;
-/** Issues that went to another team are not found by number; each costs a request of its own. */
+/** Issues moved to another team are not found by number; each costs one request. */
 const maxSingles = 20;
 
 const issueFields = "identifier title description url state { type } labels(first: 10) { nodes { name } }";
@@ -27,7 +27,7 @@ export function openLinear(settings: TrackerSettings, account: Account, bounds: 
       const query = `query($id: String!) { issue(id: $id) { ${issueFields} } }`;
       const { data, errors } = await send(settings, account, http, query, { id: key });
       if (errors.some((error) => /not found/i.test(error.message))) return absent;
-      if (errors[0] !== undefined) throw new Unanswered(`Linear says: ${http.sentence(errors[0].message)}.`);
+      if (errors[0] !== undefined) throw new Unanswered(`Linear reports: ${http.sentence(errors[0].message)}.`);
       return known(factsOf(shaped(z.object({ issue: issueShape }), data, "Linear").issue));
     });
   return {
@@ -68,7 +68,7 @@ export function keyOf(reference: string, team: string): string | null {
   return /^[A-Za-z][A-Za-z0-9]*-\d{1,9}$/.test(key) ? key.toUpperCase() : null;
 }
 
-/** One list a team; `issue(id)` would do, but a single missing one fails a whole query of them. */
+/** One list per team: with `issue(id)`, one missing issue would fail the complete query. */
 async function byNumber(
   settings: TrackerSettings,
   account: Account,
@@ -87,7 +87,7 @@ async function byNumber(
   });
   const query = `query(${declared.join(", ")}) { ${fields.join("\n")} }`;
   const { data, errors } = await send(settings, account, http, query, variables);
-  if (errors[0] !== undefined) throw new Unanswered(`Linear says: ${http.sentence(errors[0].message)}.`);
+  if (errors[0] !== undefined) throw new Unanswered(`Linear reports: ${http.sentence(errors[0].message)}.`);
   const lists = shaped(z.record(z.string(), z.object({ nodes: z.array(issueShape) })), data, "Linear");
   const found = Object.values(lists).flatMap((list) => list.nodes.map((one) => factsOf(one)));
   return new Map(found.map((one) => [one.key, one]));
@@ -120,7 +120,7 @@ async function send(
     method: "POST",
     url: `${base}/graphql`,
     headers: {
-      // Personal keys go as they are; what an OAuth application was given is a bearer's.
+      // Personal keys are sent as they are, OAuth tokens as bearer tokens.
       authorization: token.startsWith("lin_oauth_") ? `Bearer ${token}` : token,
       "content-type": "application/json",
       "user-agent": "holdfast",
@@ -132,28 +132,27 @@ async function send(
   try {
     value = JSON.parse(answer.text);
   } catch {
-    // The shape below says it.
+    // Fails the schema below.
   }
   const { data, errors } = shaped(answerShape, value, "Linear");
-  if (answer.status !== 200 && errors === undefined)
-    throw new Unanswered(`Linear answers with status ${answer.status}.`);
+  if (answer.status !== 200 && errors === undefined) throw new Unanswered(`Linear returned status ${answer.status}.`);
   return { data, errors: errors ?? [] };
 }
 
 const closedTypes = new Set(["completed", "canceled", "duplicate"]);
 
-function factsOf(told: z.infer<typeof issueShape>): IssueFacts {
+function factsOf(node: z.infer<typeof issueShape>): IssueFacts {
   return {
-    key: told.identifier,
-    url: told.url,
-    title: plain(told.title),
-    body: prose(told.description ?? ""),
-    state: closedTypes.has(told.state.type) ? "closed" : "open",
-    labels: told.labels.nodes.map((label) => plain(label.name)),
+    key: node.identifier,
+    url: node.url,
+    title: plain(node.title),
+    body: prose(node.description ?? ""),
+    state: closedTypes.has(node.state.type) ? "closed" : "open",
+    labels: node.labels.nodes.map((label) => plain(label.name)),
   };
 }
 
-/** Linear says "too many" with status 400 and a code in the error. */
+/** Linear reports rate limits with status 400 and a code in the error. */
 const readLinearLimit: ReadLimit = (answer, now) => {
   if (answer.status !== 429 && !(answer.status === 400 && answer.text.includes('"RATELIMITED"'))) return null;
   const reset = Number(answer.headers.get("x-ratelimit-requests-reset") ?? Number.NaN);

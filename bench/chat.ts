@@ -14,7 +14,7 @@ import { bootId, identify, readStat } from "../src/base/pid.ts";
 import { requestLine } from "../src/contract/acp.ts";
 import { builderOf, transcriptOf } from "../src/model/transcript/builder.ts";
 import type { TranscriptPage } from "../src/contract/transcript.ts";
-import type { EventJson } from "../src/contract/wire.ts";
+import type { EventJson } from "../src/contract/stream.ts";
 import { floorProgram, runChain, type ChainResult } from "./lib/chain.ts";
 import { makeChatDirectory, newIds, openChatRuntime, openChatStore, sessionCreated } from "./lib/chat-home.ts";
 import { atMost, print, ratio, round, summarise } from "./lib/figure.ts";

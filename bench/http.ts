@@ -49,8 +49,16 @@ const access = openAccess({
 });
 const handlers = recordingHandlers([], { info: () => info });
 const about = { webDirectory: null, version: "0.1.0", build: "0.1.0+bench", readOnly: false, log };
-const guard = () => undefined;
-const api = createApi({ handlers, guard, callers: trustingCallers, tail, terminals: noTerminals, access, ...about });
+const authorize = () => undefined;
+const api = createApi({
+  handlers,
+  authorize,
+  callers: trustingCallers,
+  tail,
+  terminals: noTerminals,
+  access,
+  ...about,
+});
 const socketPath = join(directory, "s.sock");
 await api.listenSocket(socketPath);
 const { port } = await api.listenTcp("127.0.0.1", 0);

@@ -5,7 +5,7 @@
  * sessions with `sleep` for an agent, own home and tmux server, all ended afterwards. About half a minute.
  */
 import { spawnSync } from "node:child_process";
-import type { SessionJson } from "../src/contract/wire.ts";
+import type { SessionJson } from "../src/contract/session.ts";
 import { atMost, print, ratio, summarise } from "./lib/figure.ts";
 import { launcher, makeHome, type BenchHome } from "./lib/home.ts";
 import { startDaemon, startEmptyNode, stopwatch, type Elapsed } from "./lib/processes.ts";

@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { EventJson } from "../src/contract/wire.ts";
+import type { EventJson } from "../src/contract/stream.ts";
 import { atMost, print, ratio, summarise } from "./lib/figure.ts";
 import { launcher, makeHome, type BenchHome } from "./lib/home.ts";
 import { ask, startDaemon, stopwatch } from "./lib/processes.ts";

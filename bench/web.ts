@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { chromium, type Browser, type CDPSession, type Page } from "playwright-core";
-import type { SessionJson } from "../src/contract/wire.ts";
+import type { SessionJson } from "../src/contract/session.ts";
 import { atMost, print, round, summarise } from "./lib/figure.ts";
 import { makeHome, root } from "./lib/home.ts";
 import { addLongChat } from "./lib/readable-chat.ts";

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ChatHome } from "../test/harness/chat.ts";
-import type { SpawnRequest } from "../src/contract/command.ts";
+import type { SpawnRequest } from "../src/contract/spawn.ts";
 
 const files: Record<string, string> = {
   "package.json": '{\n  "name": "orchard",\n  "type": "module",\n  "scripts": { "test": "node --test" }\n}\n',

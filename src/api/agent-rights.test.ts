@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { agentRights, rightWords } from "../contract/agent-rights.ts";
-import { routes, type RouteName } from "../contract/http.ts";
+import { operation, operationNames } from "../contract/operations.ts";
+import { agentRights } from "../contract/rights.ts";
 import type { Containment } from "../contract/containment.ts";
 import { asProjectId } from "../contract/ids.ts";
-import { refusal, rightOf, spawnRefusal } from "./agent-rights.ts";
+import { refusal, spawnRefusal } from "./authorize.ts";
 
 const asker = { id: "ma-1", project: asProjectId("my-app") };
 const mine = { id: "ma-2", project: "my-app" };
@@ -13,12 +13,13 @@ const other = { id: "ot-1", project: "other" };
 const shell = { id: "ma-3", project: "my-app", isShell: true };
 
 test("[ROLE-2, RIGHTS-4] an agent lists, messages and reads its own project's sessions, and never a shell", () => {
-  const about = (Object.keys(agentRights) as RouteName[]).filter((route) => routes[route].path.includes("{id}/"));
+  const open = operationNames.filter((name) => operation(name).who.agent !== undefined);
+  const about = open.filter((name) => operation(name).path.includes("{id}/"));
   expect(about).toEqual(expect.arrayContaining(["events", "transcript", "screen", "prompt", "queue", "changes"]));
   for (const route of [...about, "session", "sse", "stream"] as const) {
     expect(refusal({ ...asker, id: mine.id }, route, mine)).toBeNull();
     expect(refusal(asker, route, other)).toMatch(/no access to other/);
-    expect(refusal(asker, route, shell)).toBe("ma-3 is a shell, which only a person may use.");
+    expect(refusal(asker, route, shell)).toBe("ma-3 is a shell, which only the user may use.");
   }
   expect(refusal(asker, "sessions", null)).toBeNull();
   expect(refusal(asker, "sessions", { project: "other" })).toMatch(/no access to other/);
@@ -49,15 +50,15 @@ test("[RIGHTS-5] an agent starts new workers: no shell, no second orchestrator, 
   expect(spawnRefusal(asker, { ...worker, isShell: true })).toMatch(/not a shell/);
   expect(spawnRefusal(asker, { ...worker, role: "shell", isShell: true })).toMatch(/not a shell/);
   expect(spawnRefusal(asker, { ...worker, role: "orchestrator" })).toMatch(/not another orchestrator/);
-  expect(spawnRefusal(asker, { ...worker, resume: true })).toMatch(/only a person may restore/);
+  expect(spawnRefusal(asker, { ...worker, resume: true })).toMatch(/only the user may restore/);
 });
 
 test("[ROLE-2, RIGHTS-4] no route that ends, answers, removes or configures anything is open to an agent", () => {
-  const allowed = (Object.keys(routes) as RouteName[]).filter((route) => rightOf(route) !== null);
-  const writing = allowed.filter((route) => routes[route].method !== "GET");
+  const allowed = operationNames.filter((name) => operation(name).who.agent !== undefined);
+  const writing = allowed.filter((name) => operation(name).method !== "GET");
   expect(writing.toSorted()).toEqual(["claimPullRequest", "prompt", "spawn"]);
-  const refused = (Object.keys(routes) as RouteName[]).filter((route) => !allowed.includes(route));
-  for (const route of refused) expect(refusal(asker, route, mine)).toMatch(/Only a person may do this/);
+  const refused = operationNames.filter((name) => !allowed.includes(name));
+  for (const route of refused) expect(refusal(asker, route, mine)).toMatch(/Only the user may do this/);
   expect(refused).toEqual(expect.arrayContaining(["settings", "answer", "loginLink", "terminal", "kill", "convert"]));
 });
 
@@ -70,7 +71,7 @@ test("[ROLE-2] an agent follows one session at a time, and claims pull requests 
 
 test("[RIGHTS-7] the docs have the table as the daemon enforces it", () => {
   const root = join(import.meta.dirname, "../..");
-  const rows = Object.values(rightWords).map(({ may, limit }) => `| ${may} | ${limit} |`);
+  const rows = Object.values(agentRights).map(({ may, limit }) => `| ${may} | ${limit} |`);
   for (const file of ["docs/spec.md", "docs/security.md", "docs/decisions/0014-agent-capabilities.md"]) {
     const lines = readFileSync(join(root, file), "utf8").split("\n");
     expect(lines).toEqual(expect.arrayContaining(rows));

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { maxPromptBytes, type PromptRequest } from "../contract/command.ts";
+import { maxPromptBytes, type PromptRequest } from "../contract/prompt.ts";
 import type { SessionState } from "../model/session.ts";
 import { takeAttachments } from "./attachments.ts";
 import { hasImage, typedPrompt } from "../supervisor/execute/prompts.ts";

@@ -2,8 +2,8 @@
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { crypto } from "../base/digest.ts";
-import { imageTypes, maxPromptBytes, type PromptRequest } from "../contract/command.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { imageTypes, maxPromptBytes, type PromptRequest } from "../contract/prompt.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { Attachment } from "../contract/event.ts";
 import type { SessionState } from "../model/session.ts";
 

@@ -1,38 +1,41 @@
-/** Puts the table of contract/agent-rights.ts before every route: an agent that calls the daemon stays in its own project. */
-import { refusal, rightOf, spawnRefusal, type Asker, type Target } from "./agent-rights.ts";
-import { agentMessage } from "./agent-message.ts";
-import { isShell } from "../model/roles.ts";
-import type { Ask, Guard, Handlers } from "../ports/api.ts";
-import type { ProjectSettings } from "../ports/projects.ts";
-import type { SpawnRequest } from "../contract/command.ts";
-import { HoldfastError } from "../contract/error.ts";
-import type { RouteName } from "../contract/http.ts";
-import { asSessionId } from "../contract/ids.ts";
+/** What an agent that calls the daemon may do: the `who` of each operation, within the agent's own project. */
+import type { Containment } from "../contract/containment.ts";
+import { HoldfastError } from "../contract/errors.ts";
+import { asSessionId, type ProjectId } from "../contract/ids.ts";
+import { operation, type OperationName } from "../contract/operations.ts";
 import { includes, rightWords, type Right } from "../contract/rights.ts";
+import type { SpawnRequest } from "../contract/spawn.ts";
+import { quoteBlock, inert } from "../model/text.ts";
 import type { Actor, SessionState } from "../model/session.ts";
+import { isShell } from "../model/roles.ts";
+import type { ApiRequest, Authorize, Call } from "../ports/api.ts";
+import type { ProjectSettings } from "../ports/projects.ts";
 import { isShellSession, startOf } from "../supervisor/callers/callers.ts";
 import type { Services } from "../supervisor/services.ts";
 
 const prefix = "session:";
 
 type Known = Pick<Services, "store" | "agents">;
-type Asked = Pick<Ask, "actor" | "query"> & Partial<Pick<Ask, "params">>;
 
-export function fenced(parts: Known, handlers: Handlers): Handlers {
-  const entries = Object.entries(handlers) as [keyof Handlers, (ask: Ask) => unknown][];
-  return Object.fromEntries(
-    entries.map(([name, handler]) => [
-      name,
-      (ask: Ask) => (ask.actor.startsWith(prefix) ? asAgent(parts, name, ask, handler) : handler(ask)),
-    ]),
-  ) as Handlers;
+/** Refuses an agent what its rights do not include; the user may do everything. */
+export function createAuthorize(parts: Known): Authorize {
+  return (call) => {
+    const asker = askingAgent(parts, call.actor);
+    if (asker === null) return;
+    const why = refusal(asker, call.name, targetOf(parts, call));
+    if (why !== null) throw refused(why);
+  };
 }
 
-/** The same for what http answers by itself: streams, and the login link, which would make a person of an agent. */
-export function guardOf(parts: Known): Guard {
-  return (route, ask) => {
-    if (ask.actor.startsWith(prefix)) check(parts, route, ask);
-  };
+/** Keeps what an agent may see: its own project and its sessions, without shells. The user sees all. */
+export function visibleTo<T extends { id: string; project?: string }>(
+  parts: Known,
+  actor: Actor,
+  all: readonly T[],
+): T[] {
+  const asker = askingAgent(parts, actor);
+  if (asker === null) return [...all];
+  return all.filter(({ id, project = id }) => project === asker.project && sessionTarget(parts, id)?.isShell !== true);
 }
 
 /** The agent that asks; null for the person, also in a shell, and for what Holdfast does by itself. */
@@ -93,7 +96,11 @@ export function promptRight(parts: Known, session: SessionState): Right {
 }
 
 /** Throws where a device may not talk to this session. */
-export function checkMayPrompt(parts: Known, session: SessionState, { device }: Pick<Ask, "device">): void {
+export function checkMayPrompt(
+  parts: Known,
+  session: SessionState,
+  { device }: Pick<ApiRequest<OperationName>, "device">,
+): void {
   if (device === undefined || includes(device.rights, promptRight(parts, session))) return;
   throw new HoldfastError("forbidden", `${session.id} is a shell; this device ${rightWords[device.rights]}.`, {
     hint: `On a device with all rights, change it under Settings, Devices. Or run \`holdfast device rights ${device.id} all\`.`,
@@ -106,45 +113,16 @@ export function promptText(parts: Known, text: string, actor: Actor): string {
   return agent === null ? text : agentMessage(agent.id, text);
 }
 
-async function asAgent(parts: Known, route: RouteName, ask: Ask, handler: (ask: Ask) => unknown): Promise<unknown> {
-  const asker = check(parts, route, ask);
-  const answer = await handler(ask);
-  return asker !== null && rightOf(route) === "list" ? visible(parts, answer as Listed[], asker) : answer;
-}
-
-/** Throws where it may not. */
-function check(parts: Known, route: RouteName, ask: Asked & Partial<Pick<Ask, "body">>): Asker | null {
-  const asker = askingAgent(parts, ask.actor);
-  if (asker === null) return null;
-  const why = refusal(asker, route, targetOf(parts, route, ask));
-  if (why === null) return asker;
-  throw refused(why);
-}
-
 function refused(why: string): HoldfastError {
-  return new HoldfastError("forbidden", why, { hint: "Ask the person to run it outside of the session." });
+  return new HoldfastError("forbidden", why, { hint: "Ask the user to run this command." });
 }
 
-function targetOf(parts: Known, route: RouteName, ask: Asked & Partial<Pick<Ask, "body">>): Target | null {
-  const right = rightOf(route);
-  switch (right) {
-    case "spawn":
-      return { project: (ask.body as { project?: string }).project };
-    case "list":
-      return { project: ask.query["project"] };
-    case "follow":
-      return sessionTarget(parts, ask.query["session"]);
-    case "read":
-    case "message":
-    case "own":
-      // An unknown id is reported by the handler, with the nearest one.
-      return sessionTarget(parts, ask.params?.["id"]);
-    case "daemon":
-    case null:
-      return null;
-    default:
-      return right satisfies never;
-  }
+function targetOf(parts: Known, call: Call): Target | null {
+  if (call.name === "spawn") return { project: call.input.project };
+  if (call.name === "sessions") return { project: call.query.project };
+  if (call.name === "stream" || call.name === "sse") return sessionTarget(parts, call.query.session);
+  // The handler reports an unknown session. The id of a pending spawn is not a session's.
+  return call.name !== "spawning" && "id" in call.params ? sessionTarget(parts, call.params.id) : null;
 }
 
 function sessionTarget(parts: Known, id: string | undefined): Target | null {
@@ -159,11 +137,66 @@ function sessionTarget(parts: Known, id: string | undefined): Target | null {
       };
 }
 
-type Listed = { id: string; project?: string };
+/** A message from one agent to another: marked and quoted, so that it is not mistaken for the user's own words. */
+export function agentMessage(from: string, text: string): string {
+  return `Message from session ${from} (an agent, not the person):\n\n${quoteBlock(inert(text), "message")}`;
+}
 
-function visible(parts: Known, list: Listed[], { project }: Asker): Listed[] {
-  return list.filter((one) => {
-    if (one.project === undefined) return one.id === project;
-    return one.project === project && sessionTarget(parts, one.id)?.isShell !== true;
-  });
+export interface Asker {
+  id: string;
+  project: ProjectId;
+  contain?: Containment;
+}
+
+function isContained({ contain }: { contain?: Containment }): boolean {
+  return contain !== undefined && contain.mode !== "off";
+}
+
+export interface Target {
+  id?: string;
+  project?: string | undefined;
+  isShell?: boolean;
+  contain?: Containment;
+}
+
+/** Why an agent may not do this, or null if it may. */
+export function refusal(asker: Asker, name: OperationName, target: Target | null): string | null {
+  const right = operation(name).who.agent;
+  if (right === undefined) {
+    return `${asker.id} is an agent: it may spawn, list, message and read sessions of ${asker.project}. Only the user may do this.`;
+  }
+  if (right === "follow" && target === null) return `${asker.id} may follow one session of ${asker.project} at a time.`;
+  if (right === "daemon" || target?.project === undefined) return null;
+  if (target.project !== asker.project) {
+    return `${asker.id} belongs to ${asker.project}; it has no access to ${target.project}.`;
+  }
+  // A message could persuade an agent outside to do what the sender's own containment refuses.
+  if (right !== "list" && right !== "spawn" && isContained(asker) && !isContained(target)) {
+    return `${asker.id} is contained and ${target.id} is not: it has no access.`;
+  }
+  if (target.isShell === true) return `${target.id} is a shell, which only the user may use.`;
+  if (right === "own" && target.id !== asker.id)
+    return `${asker.id} may do this for itself only, not for ${target.id}.`;
+  return null;
+}
+
+export interface SpawnWish {
+  role: string;
+  isShell: boolean;
+  /** Reuse the issue's existing session. */
+  resume: boolean;
+  /** Starts from a commit or branch of its choice. */
+  from: boolean;
+}
+
+/** Why an agent may not spawn this, or null. */
+export function spawnRefusal(asker: Asker, { role, isShell, resume, from }: SpawnWish): string | null {
+  if (isShell) return `${asker.id} is an agent: it may start workers, not a shell.`;
+  if (role !== "worker") return `${asker.id} is an agent: it may start workers, not another orchestrator.`;
+  if (resume) return `${asker.id} is an agent: it may start new workers; only the user may restore a session.`;
+  // postCreate commands run outside the containment, on files of that commit.
+  if (isContained(asker) && from) {
+    return `${asker.id} is a contained agent: its workers start from the project's default branch.`;
+  }
+  return null;
 }

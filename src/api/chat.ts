@@ -1,13 +1,12 @@
 /** What a person does with a chat session beyond the verbs: answer, cancel, end a turn, pick, edit what waits. */
 import { chatActivity } from "../model/status.ts";
-import type { Ask } from "../ports/api.ts";
-import type { AnswerRequest, ConfigureRequest, PromptEditRequest } from "../contract/command.ts";
-import { HoldfastError } from "../contract/error.ts";
+import type { ApiRequest } from "../ports/api.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { asPromptId } from "../contract/ids.ts";
 import type { PermissionOption, SessionState } from "../model/session.ts";
 import { optionKindWords } from "../model/tool-call.ts";
-import type { Answers } from "../contract/answers.ts";
-import type { WorkerJson } from "../contract/wire.ts";
+import type { Input, Output } from "../contract/operations.ts";
+import type { WorkerJson } from "../contract/chat.ts";
 import { checkMayPrompt } from "./authorize.ts";
 import { commitVerb } from "../supervisor/apply-verb.ts";
 import type { Loop } from "../supervisor/loop.ts";
@@ -16,14 +15,14 @@ import { primerOf } from "./recap-events.ts";
 import { promptToSend } from "../supervisor/execute/prompts.ts";
 import { findQuestion } from "../supervisor/permission-requests.ts";
 import { waitUntilUp } from "../supervisor/wait-until-up.ts";
-import { findSession, noticesSince, perform, whatRemains } from "./run-verb.ts";
+import { findSession, noticesSince, runVerb, whatRemains, type Named } from "./run-verb.ts";
 import { iso, sessionJson } from "../supervisor/view.ts";
 
 /** Real agents end a cancelled turn within half a second; one that does not is told of, and may be ended by force. */
 const cancelWaitMs = 10_000;
 const defaultLogLines = 100;
 
-export function findChat(parts: Services, ask: Ask): SessionState {
+export function findChat(parts: Services, ask: Named): SessionState {
   const session = findSession(parts, ask);
   if (session.kind === "chat") return session;
   throw new HoldfastError("conflict", `${session.id} is a terminal session.`, {
@@ -31,8 +30,8 @@ export function findChat(parts: Services, ask: Ask): SessionState {
   });
 }
 
-export async function answer(parts: Services, loop: Loop, ask: Ask): Promise<Answers["answer"]> {
-  const request = ask.body as AnswerRequest;
+export async function answer(parts: Services, loop: Loop, ask: ApiRequest<"answer">): Promise<Output<"answer">> {
+  const request = ask.input;
   const session = findChat(parts, ask);
   const open = findQuestion(session, request.requestId);
   if (open === null) {
@@ -56,7 +55,7 @@ export async function answer(parts: Services, loop: Loop, ask: Ask): Promise<Ans
 }
 
 /** Agents order and name their options as they like; what an option means is its kind. */
-function chooseOption(options: PermissionOption[], request: AnswerRequest): string {
+function chooseOption(options: PermissionOption[], request: Input<"answer">): string {
   if (request.optionId !== undefined) return request.optionId;
   const kinds = {
     // "Always" is more than was asked for.
@@ -75,7 +74,7 @@ function chooseOption(options: PermissionOption[], request: AnswerRequest): stri
   });
 }
 
-export async function cancel(parts: Services, ask: Ask): Promise<Answers["cancel"]> {
+export async function cancel(parts: Services, ask: ApiRequest<"cancel">): Promise<Output<"cancel">> {
   const session = findChat(parts, ask);
   const result = await parts.runtimes.chat.cancel(session, { by: ask.actor, waitMs: cancelWaitMs });
   switch (result.cancelled) {
@@ -96,7 +95,7 @@ export async function cancel(parts: Services, ask: Ask): Promise<Answers["cancel
   }
 }
 
-export async function endTurn(parts: Services, loop: Loop, ask: Ask): Promise<Answers["endTurn"]> {
+export async function endTurn(parts: Services, loop: Loop, ask: ApiRequest<"endTurn">): Promise<Output<"endTurn">> {
   const session = findChat(parts, ask);
   if (session.turn.turn !== "open") {
     throw new HoldfastError("conflict", "No turn is in flight.", { hint: `See holdfast acp history ${session.id}` });
@@ -106,8 +105,12 @@ export async function endTurn(parts: Services, loop: Loop, ask: Ask): Promise<An
   return sessionJson(parts, loop, parts.store.session(session.id) ?? session);
 }
 
-export async function configure(parts: Services, loop: Loop, ask: Ask): Promise<Answers["configure"]> {
-  const { mode, model, option } = ask.body as ConfigureRequest;
+export async function configure(
+  parts: Services,
+  loop: Loop,
+  ask: ApiRequest<"configure">,
+): Promise<Output<"configure">> {
+  const { mode, model, option } = ask.input;
   const session = findChat(parts, ask);
   const picks = [
     ...(mode === undefined ? [] : [{ set: "mode" as const, value: mode }]),
@@ -142,26 +145,30 @@ export function workers(parts: Services, loop: Loop): WorkerJson[] {
   });
 }
 
-export function errorLog(parts: Services, ask: Ask): Answers["acpLogs"] {
-  const lines = Number(ask.query["lines"] ?? defaultLogLines);
+export function errorLog(parts: Services, ask: ApiRequest<"acpLogs">): Output<"acpLogs"> {
+  const lines = Number(ask.query.lines ?? defaultLogLines);
   if (!(lines > 0)) throw new HoldfastError("usage", "`lines` is a whole number above 0.");
   return { lines: parts.runtimes.chat.errorLines(findChat(parts, ask), lines) };
 }
 
-export function primer(parts: Services, ask: Ask): Answers["primer"] {
+export function primer(parts: Services, ask: ApiRequest<"primer">): Output<"primer"> {
   const session = findChat(parts, ask);
-  const before = Number(ask.query["before_seq"] ?? session.seq + 1);
+  const before = Number(ask.query.before_seq ?? session.seq + 1);
   if (!Number.isSafeInteger(before) || before < 0) throw new HoldfastError("usage", "`before_seq` is a whole number.");
   return primerOf(parts.store, session.id, before);
 }
 
 /** In the log, so that no other tab and no later visit offers it again. */
-export async function dismissPrimer(parts: Services, loop: Loop, ask: Ask): Promise<Answers["primerDismiss"]> {
+export async function dismissPrimer(
+  parts: Services,
+  loop: Loop,
+  ask: ApiRequest<"primerDismiss">,
+): Promise<Output<"primerDismiss">> {
   const { id } = findChat(parts, ask);
   return sessionJson(parts, loop, await parts.store.change(id, () => [{ type: "primer.dismissed", by: ask.actor }]));
 }
 
-export function queue(parts: Services, session: SessionState): Answers["queue"] {
+export function queue(parts: Services, session: SessionState): Output<"queue"> {
   return {
     prompts: session.queue.map(({ promptId, state, admittedAt }) => {
       const { text, attachments } = promptToSend(parts, session, promptId);
@@ -176,19 +183,23 @@ export function queue(parts: Services, session: SessionState): Answers["queue"] 
   };
 }
 
-export function attachment(parts: Services, ask: Ask): Answers["attachment"] {
+export function attachment(parts: Services, ask: ApiRequest<"attachment">): Output<"attachment"> {
   const { id } = findSession(parts, ask);
-  const promptId = asPromptId(ask.params["prompt"] ?? "");
-  const n = Number(ask.params["n"]);
+  const promptId = asPromptId(ask.params.prompt);
+  const n = Number(ask.params.n);
   const { type, mimeType = null } = parts.store.prompt(id, promptId)?.attachments[n] ?? {};
   const bytes = type === "image" ? parts.store.attachment(id, promptId, n) : null;
   if (bytes !== null && mimeType !== null) return { mimeType, bytes };
   throw new HoldfastError("not-found", "That prompt has no such image.");
 }
 
-export async function editPrompt(parts: Services, loop: Loop, ask: Ask): Promise<Answers["promptEdit"]> {
-  const { text, position, withdraw = false } = ask.body as PromptEditRequest;
-  const promptId = asPromptId(ask.params["prompt"] ?? "");
+export async function editPrompt(
+  parts: Services,
+  loop: Loop,
+  ask: ApiRequest<"promptEdit">,
+): Promise<Output<"promptEdit">> {
+  const { text, position, withdraw = false } = ask.input;
+  const promptId = asPromptId(ask.params.prompt);
   const session = findSession(parts, ask);
   checkMayPrompt(parts, session, ask);
   const state = await parts.store.change(session.id, (now) => {
@@ -208,7 +219,11 @@ export async function editPrompt(parts: Services, loop: Loop, ask: Ask): Promise
   return queue(parts, state);
 }
 
-export async function restartAgent(parts: Services, loop: Loop, ask: Ask): Promise<Answers["acpRestart"]> {
+export async function restartAgent(
+  parts: Services,
+  loop: Loop,
+  ask: ApiRequest<"acpRestart">,
+): Promise<Output<"acpRestart">> {
   const session = findChat(parts, ask);
   if (session.run.run !== "up") {
     throw new HoldfastError("conflict", "The agent is not running.", {
@@ -231,9 +246,9 @@ export async function restartAgent(parts: Services, loop: Loop, ask: Ask): Promi
 }
 
 /** The same intent as a stop; only less time is given. */
-export async function killAgent(parts: Services, loop: Loop, ask: Ask): Promise<Answers["acpKill"]> {
+export async function killAgent(parts: Services, loop: Loop, ask: ApiRequest<"acpKill">): Promise<Output<"acpKill">> {
   const session = findChat(parts, ask);
   const state = await commitVerb(parts, loop, session, { verb: "stop" }, ask.actor);
   await parts.runtimes.chat.stop(state, { force: true, deadlineMs: cancelWaitMs });
-  return perform(parts, loop, "stop", { ...ask, body: {} });
+  return runVerb(parts, loop, { verb: "stop" }, { ...ask, input: {} });
 }

@@ -1,9 +1,8 @@
 /** `session claim-pr`: a pull request belongs to a session because somebody says so, whatever its branch is called. */
-import type { Ask } from "../ports/api.ts";
-import type { ClaimRequest } from "../contract/command.ts";
-import { HoldfastError } from "../contract/error.ts";
+import type { ApiRequest } from "../ports/api.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { SessionState } from "../model/session.ts";
-import type { SessionJson } from "../contract/wire.ts";
+import type { SessionJson } from "../contract/session.ts";
 import { askingAgent } from "./authorize.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
@@ -15,9 +14,9 @@ export async function claimPullRequest(
   parts: Services,
   loop: Loop,
   door: LazyTracking,
-  ask: Ask,
+  ask: ApiRequest<"claimPullRequest">,
 ): Promise<SessionJson> {
-  const { pullRequest: reference } = ask.body as ClaimRequest;
+  const { pullRequest: reference } = ask.input;
   const session = findSession(parts, ask);
   const place = requireCodeHost(await parts.settings.forSession(session.project));
   const answer = await (

@@ -1,10 +1,11 @@
 /** `session cleanup`: asks the trackers, judges, ends what is completed, and names work that only a worktree holds. */
-import { planCleanup, judgeLanding, workLeft, type Landing } from "../model/cleanup.ts";
+import { planCleanup } from "../model/cleanup.ts";
 import { policyActors } from "../model/lifecycle.ts";
+import { judgeLanding, workLeft, type Landing } from "../model/cleanup.ts";
 import { bounded } from "../base/async.ts";
-import type { Ask } from "../ports/api.ts";
-import type { CleanupLine, CleanupRequest } from "../contract/command.ts";
-import { messageOf } from "../contract/error.ts";
+import type { ApiRequest } from "../ports/api.ts";
+import type { CleanupLine } from "../contract/session.ts";
+import { messageOf } from "../contract/errors.ts";
 import { asSessionId } from "../contract/ids.ts";
 import { primaryPullRequest } from "../model/pull-requests.ts";
 import type { SessionState } from "../model/session.ts";
@@ -13,14 +14,19 @@ import { runtimeFacts } from "../supervisor/observe.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
 import type { LazyTracking } from "../integrations/trackers/lazy-tracking.ts";
-import { perform } from "./run-verb.ts";
+import { runVerb } from "./run-verb.ts";
 import { currentStatus } from "../supervisor/view.ts";
 
 /** A person waits; what is on record is judged without an answer that takes longer. */
 const askDeadlineMs = 15_000;
 
-export async function cleanup(parts: Services, loop: Loop, door: LazyTracking, ask: Ask): Promise<CleanupLine[]> {
-  const { project, dryRun = false, dead = false } = ask.body as CleanupRequest;
+export async function cleanup(
+  parts: Services,
+  loop: Loop,
+  door: LazyTracking,
+  ask: ApiRequest<"cleanup">,
+): Promise<CleanupLine[]> {
+  const { project, dryRun = false, dead = false } = ask.input;
   const began = parts.clock.now();
   await heardNow(parts, door);
   const sessions = parts.store.sessions().filter((session) => project === undefined || session.project === project);
@@ -95,7 +101,7 @@ async function landedElsewhere(parts: Services, session: SessionState): Promise<
 async function cleanOne(
   parts: Services,
   loop: Loop,
-  ask: Ask,
+  ask: ApiRequest<"cleanup">,
   line: CleanupLine,
   judging: Judging,
 ): Promise<CleanupLine> {
@@ -108,12 +114,17 @@ async function cleanOne(
   const ended = await commitPolicyVerb(parts, session, { verb: "cleanup", judged: session }, policyActors.cleanup);
   if (ended.intent.want !== "killed")
     return { session: line.session, outcome: "skipped", why: "something was asked of it meanwhile" };
-  const killed = await perform(parts, loop, "kill", {
-    ...ask,
-    params: { id: line.session },
-    body: {},
-    actor: policyActors.cleanup,
-  });
+  const killed = await runVerb(
+    parts,
+    loop,
+    { verb: "kill" },
+    {
+      ...ask,
+      params: { id: line.session },
+      input: {},
+      actor: policyActors.cleanup,
+    },
+  );
   if (!killed.done) return { session: line.session, outcome: "error", why: killed.notes.join(" ") };
   // Where it went and how to get it back is the kill's own word; commits that were merged need no word.
   const kept = notes.length === 0 ? [] : [...notes, ...whereTo(parts, line.session)];

@@ -1,17 +1,19 @@
 /** What clients may ask of the daemon, one handler a route. */
 import { build, version } from "../base/program.ts";
 import { isLive } from "../model/runs.ts";
-import type { Ask, Handlers, RawBody } from "../ports/api.ts";
+import type { ApiRequest, Handlers } from "../ports/api.ts";
 import type { TrashEntry } from "../ports/worktree.ts";
-import type { ProjectAddRequest, RefreshRequest } from "../contract/command.ts";
-import { HoldfastError } from "../contract/error.ts";
-import { eventPageChars } from "../contract/event-page.ts";
-import type { Answers } from "../contract/answers.ts";
-import type { FindingJson, InfoJson, ProjectJson, SessionJson, TrashJson } from "../contract/wire.ts";
+import { HoldfastError } from "../contract/errors.ts";
+import { eventPageChars } from "../contract/stream.ts";
+import type { Output } from "../contract/operations.ts";
+import type { FindingJson, InfoJson } from "../contract/daemon.ts";
+import type { ProjectJson } from "../contract/project.ts";
+import type { SessionJson } from "../contract/session.ts";
+import type { TrashJson } from "../contract/trash.ts";
 import { isOlder } from "../model/trash-days.ts";
 import { commitVerb } from "../supervisor/apply-verb.ts";
 import { emptyEntry, trashDaysOf, trashUntil } from "../supervisor/worktrees.ts";
-import { fenced } from "./authorize.ts";
+import { visibleTo } from "./authorize.ts";
 import { Halt } from "./halt.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
@@ -19,7 +21,7 @@ import { PendingSpawns } from "./pending-spawns.ts";
 import { bareProject, projectJson, removeProject } from "./projects.ts";
 import type { LazyPush } from "../integrations/notifiers/lazy-push.ts";
 import type { LazyTracking } from "../integrations/trackers/lazy-tracking.ts";
-import { findSession, perform, type PlainVerb } from "./run-verb.ts";
+import { findSession, runVerb, type PlainVerb } from "./run-verb.ts";
 import { eventJson, iso, sessionJson } from "../supervisor/view.ts";
 
 /** An answer holds at most so many events; the caller asks again behind the last one. */
@@ -50,16 +52,16 @@ export function createCommands(parts: Services, loop: Loop, options: CommandsOpt
   const halt = new Halt(parts, loop, options.shutDown);
   const pending = new PendingSpawns();
   const verb =
-    (name: PlainVerb) =>
-    (ask: Ask): Promise<Answers["stop"]> =>
-      perform(parts, loop, name, ask);
+    (name: Exclude<PlainVerb, "snooze">) =>
+    (ask: ApiRequest<typeof name>): Promise<Output<"stop">> =>
+      runVerb(parts, loop, { verb: name }, ask);
   const json = (session: Parameters<typeof sessionJson>[2]): SessionJson => sessionJson(parts, loop, session);
   // Asked for by name, so that a starting daemon need not load what each of them takes.
   const chat = () => import("./chat.ts");
   const permissions = () => import("./permissions.ts");
   const listProjects = (): Promise<ProjectJson[]> =>
     Promise.all(store.projects().map((row) => projectJson(parts, row).catch(() => bareProject(parts, row))));
-  return fenced(parts, {
+  return {
     health: async ({ isKnown }) => {
       // A stranger learns that it answers, and causes neither a write nor a query.
       if (!isKnown) return { ok: true };
@@ -68,22 +70,21 @@ export function createCommands(parts: Services, loop: Loop, options: CommandsOpt
     },
     info: () => options.info(),
     daemonStop: async (ask) => {
-      const { haltSessions = false } = ask.body as { haltSessions?: boolean };
+      const { haltSessions = false } = ask.input;
       if (haltSessions) return halt.begin(ask.actor);
       options.shutDown();
       return { kept: liveCount(parts), halted: [], remaining: [] };
     },
-    sessions: ({ query }) =>
-      store
-        .sessions()
-        .filter((session) => query["project"] === undefined || session.project === query["project"])
+    sessions: ({ query, actor }) =>
+      visibleTo(parts, actor, store.sessions())
+        .filter((session) => query.project === undefined || session.project === query.project)
         .map(json),
     session: (ask) => json(findSession(parts, ask)),
     spawn: async (ask) => {
       if (halt.isOn) throw new HoldfastError("conflict", "The sessions are being stopped; nothing new is started.");
       return (await import("./spawn.ts")).spawn(parts, loop, options.tracking, pending, ask);
     },
-    spawning: ({ params }) => ({ session: pending.awaited(params["id"] ?? "") }),
+    spawning: ({ params }) => ({ session: pending.awaited(params.id) }),
     stop: verb("stop"),
     kill: verb("kill"),
     restore: verb("restore"),
@@ -91,21 +92,21 @@ export function createCommands(parts: Services, loop: Loop, options: CommandsOpt
     unarchive: verb("unarchive"),
     wake: verb("wake"),
     delete: verb("delete"),
-    snooze: verb("snooze"),
+    snooze: (ask) => runVerb(parts, loop, { verb: "snooze", until: parts.clock.now() + ask.input.forMs }, ask),
     rename: async (ask) => {
-      const { title } = ask.body as { title: string };
+      const { title } = ask.input;
       return json(await commitVerb(parts, loop, findSession(parts, ask), { verb: "rename", title }, ask.actor));
     },
     prompt: async (ask) => (await import("./prompts.ts")).admitPrompt(parts, loop, ask),
     events: (ask) => {
-      const since = Number(ask.query["since"] ?? 0);
-      const before = Number(ask.query["before"] ?? Number.MAX_SAFE_INTEGER);
-      const limit = Math.min(Number(ask.query["limit"] ?? maxEvents), maxEvents);
+      const since = Number(ask.query.since ?? 0);
+      const before = Number(ask.query.before ?? Number.MAX_SAFE_INTEGER);
+      const limit = Math.min(Number(ask.query.limit ?? maxEvents), maxEvents);
       if (![since, before].every((place) => Number.isSafeInteger(place) && place >= 0) || !(limit > 0)) {
         throw new HoldfastError("usage", "`since`, `before` and `limit` are whole numbers.");
       }
       const session = findSession(parts, ask);
-      const newest = ask.query["before"] !== undefined;
+      const newest = ask.query.before !== undefined;
       const wanted = { after: since, before, limit: Math.floor(limit), chars: eventPageChars, newest };
       return store.someEvents(session.id, wanted).map(eventJson);
     },
@@ -117,9 +118,9 @@ export function createCommands(parts: Services, loop: Loop, options: CommandsOpt
     preflight: async (ask) => (await import("./preflight.ts")).preflight(parts, ask, options.readOnly),
     transcript: (ask) => parts.transcripts.read(findSession(parts, ask).id, ask.query),
     cleanup: async (ask) => (await import("./cleanup.ts")).cleanup(parts, loop, options.tracking, ask),
-    projects: listProjects,
+    projects: async ({ actor }) => visibleTo(parts, actor, await listProjects()),
     projectAdd: async (ask) => {
-      const { path, move = false } = ask.body as ProjectAddRequest;
+      const { path, move = false } = ask.input;
       const rows = await parts.projects.at(path, store.projects(), { move });
       for (const row of rows) await store.putProject(row);
       options.onProjects();
@@ -141,7 +142,7 @@ export function createCommands(parts: Services, loop: Loop, options: CommandsOpt
     trashRestore: (ask) => restoreFromTrash(parts, loop, ask),
     trashEmpty: (ask) => emptyTrash(parts, ask),
     doctor: async ({ query, signal }) => {
-      if (query["full"] === "1") return (await import("./full-doctor.ts")).fullDoctor(options.cli, signal);
+      if (query.full === "1") return (await import("./full-doctor.ts")).fullDoctor(options.cli, signal);
       const { trackerFinding } = await import("../integrations/trackers/health.ts");
       const trackers = (await options.tracking.report()).map(trackerFinding);
       const pushes = options.push.isUsed() ? await (await import("./push.ts")).findings(options.push) : [];
@@ -170,20 +171,20 @@ export function createCommands(parts: Services, loop: Loop, options: CommandsOpt
     attachment: async (ask) => (await chat()).attachment(parts, ask),
     queue: async (ask) => (await chat()).queue(parts, findSession(parts, ask)),
     trackers: () => options.tracking.report(),
-    trackersRefresh: (ask) => options.tracking.refresh((ask.body as RefreshRequest).project),
+    trackersRefresh: (ask) => options.tracking.refresh(ask.input.project),
     claimPullRequest: async (ask) => (await import("./claim.ts")).claimPullRequest(parts, loop, options.tracking, ask),
     push: async () => (await import("./push.ts")).browsers(options.push),
     pushSubscribe: async (ask) => (await import("./push.ts")).subscribe(options.push, ask),
     pushRemove: async (ask) => (await import("./push.ts")).remove(options.push, ask),
     pushTest: async (ask) => (await import("./push.ts")).test(options.push, ask),
-    webhook: (ask) => options.tracking.webhook(ask.params["id"] ?? "", ask.body as RawBody),
-  });
+    webhook: (ask) => options.tracking.webhook(ask.params.id, ask.input),
+  };
 }
 
 /** Without a terminal there is nothing to see: the transcript says what a chat agent does. */
-async function screen(parts: Services, ask: Ask): Promise<Answers["screen"]> {
+async function screen(parts: Services, ask: ApiRequest<"screen">): Promise<Output<"screen">> {
   const session = findSession(parts, ask);
-  const lines = Number(ask.query["lines"] ?? defaultScreenLines);
+  const lines = Number(ask.query.lines ?? defaultScreenLines);
   if (!Number.isSafeInteger(lines) || lines < 1) throw new HoldfastError("usage", "`lines` is a whole number from 1.");
   if (session.kind === "chat") {
     throw new HoldfastError("conflict", `${session.id} is a chat session and has no screen.`, {
@@ -228,8 +229,8 @@ async function findTrash(parts: Services, id: string): Promise<TrashEntry> {
   return entry;
 }
 
-async function restoreFromTrash(parts: Services, loop: Loop, ask: Ask): Promise<TrashJson> {
-  const entry = await findTrash(parts, ask.params["id"] ?? "");
+async function restoreFromTrash(parts: Services, loop: Loop, ask: ApiRequest<"trashRestore">): Promise<TrashJson> {
+  const entry = await findTrash(parts, ask.params.id);
   const owner = parts.store.session(entry.session);
   if (owner !== null && owner.intent.want !== "deleted" && owner.workspace.at === "trashed") {
     throw new HoldfastError("conflict", `${entry.id} belongs to session ${entry.session}, which still exists.`, {
@@ -241,8 +242,8 @@ async function restoreFromTrash(parts: Services, loop: Loop, ask: Ask): Promise<
   return trashJson(parts)(entry);
 }
 
-async function emptyTrash(parts: Services, ask: Ask): Promise<TrashJson[]> {
-  const { id, olderThanDays } = ask.body as { id?: string; olderThanDays?: number };
+async function emptyTrash(parts: Services, ask: ApiRequest<"trashEmpty">): Promise<TrashJson[]> {
+  const { id, olderThanDays } = ask.input;
   const all = id === undefined ? await parts.workspaces.listTrash() : [await findTrash(parts, id)];
   const daysOf = trashDaysOf(parts);
   const chosen = all.filter((entry) => olderThanDays === undefined || isOlder(daysOf(entry), olderThanDays));

@@ -1,9 +1,8 @@
 /** `session convert`: the intent to run as the other kind is on record first; the loop stops one side and begins the other. */
-import type { Ask } from "../ports/api.ts";
-import type { ConvertRequest } from "../contract/command.ts";
-import { HoldfastError } from "../contract/error.ts";
+import type { ApiRequest } from "../ports/api.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { SessionState } from "../model/session.ts";
-import type { Answers } from "../contract/answers.ts";
+import type { Output } from "../contract/operations.ts";
 import { commitVerb } from "../supervisor/apply-verb.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
@@ -14,8 +13,8 @@ import { sessionJson } from "../supervisor/view.ts";
 /** After this the answer lists what remains; the daemon continues to convert. */
 const stopWaitMs = 15_000;
 
-export async function convert(parts: Services, loop: Loop, ask: Ask): Promise<Answers["convert"]> {
-  const { kind, fresh = false, wait = true } = ask.body as ConvertRequest;
+export async function convert(parts: Services, loop: Loop, ask: ApiRequest<"convert">): Promise<Output<"convert">> {
+  const { kind, fresh = false, wait = true } = ask.input;
   const session = findSession(parts, ask);
   const agent = parts.agents.of(session);
   if (agent === null || agent[kind] === null)

@@ -1,8 +1,8 @@
 /** Everything that `holdfast doctor` finds: it looks from outside, as a process of its own that asks this daemon too. */
 import { spawn } from "node:child_process";
 import { startChild, whyNotStarted } from "../base/run.ts";
-import { HoldfastError } from "../contract/error.ts";
-import type { FindingJson } from "../contract/wire.ts";
+import { HoldfastError } from "../contract/errors.ts";
+import type { FindingJson } from "../contract/daemon.ts";
 
 /** Some tools are asked for their version, one after the other. */
 const deadlineMs = 60_000;

@@ -1,7 +1,7 @@
 /** `stop --halt-sessions`: every session is brought down, and then the daemon ends, however long that takes. */
 import { reach } from "../base/test-points.ts";
 import { isLive, downReason } from "../model/runs.ts";
-import type { Answers } from "../contract/answers.ts";
+import type { Output } from "../contract/operations.ts";
 import type { SessionId } from "../contract/ids.ts";
 import type { Actor, SessionState } from "../model/session.ts";
 import { commitPolicyVerb } from "../supervisor/apply-verb.ts";
@@ -35,7 +35,7 @@ export class Halt {
   }
 
   /** Answers when everything is down or the time is up; then the daemon ends as soon as the rest is down. */
-  async begin(by: Actor): Promise<Answers["daemonStop"]> {
+  async begin(by: Actor): Promise<Output<"daemonStop">> {
     this.#current?.abort();
     const current = new AbortController();
     this.#current = current;

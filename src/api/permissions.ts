@@ -1,24 +1,24 @@
 /** Routes about permissions: a session's open questions in full, the user's rules, and what they would do. */
 import { judgeCall, optionFor } from "../model/permission-rules.ts";
-import type { Ask } from "../ports/api.ts";
+import type { ApiRequest } from "../ports/api.ts";
 import type { LoadedRules } from "../ports/permission-rules.ts";
-import type { Answers } from "../contract/answers.ts";
-import { HoldfastError } from "../contract/error.ts";
+import type { Output } from "../contract/operations.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { ruleText } from "../contract/permission-rules.ts";
 import type { PermissionOption, SessionState } from "../model/session.ts";
-import type { FindingJson } from "../contract/wire.ts";
+import type { FindingJson } from "../contract/daemon.ts";
 import { findChat } from "./chat.ts";
 import type { Services } from "../supervisor/services.ts";
 import { factsOf, verdictWords } from "../supervisor/permission-rules.ts";
 import { findProject } from "./projects.ts";
 import { detailsOf, findQuestion, questionJson } from "../supervisor/permission-requests.ts";
 
-export function questions(parts: Services, ask: Ask): Answers["questions"] {
+export function questions(parts: Services, ask: ApiRequest<"questions">): Output<"questions"> {
   const session = findChat(parts, ask);
   return session.permissions.map((open) => questionJson(parts.store, session, open));
 }
 
-export async function listRules(parts: Services): Promise<Answers["permissionRules"]> {
+export async function listRules(parts: Services): Promise<Output<"permissionRules">> {
   const loaded = await parts.rules.refresh();
   return {
     file: loaded.file,
@@ -33,7 +33,7 @@ export async function listRules(parts: Services): Promise<Answers["permissionRul
 const noWorktree = "/.no-worktree";
 
 /** Decides like a real question, and does nothing. */
-export async function testRules(parts: Services, ask: Ask): Promise<Answers["permissionTest"]> {
+export async function testRules(parts: Services, ask: ApiRequest<"permissionTest">): Promise<Output<"permissionTest">> {
   const { session: id, question: name, agent, project, tool, command, path, cwd } = ask.query;
   const loaded = await parts.rules.refresh();
   if (id !== undefined) {
@@ -68,7 +68,7 @@ function verdict(
   loaded: LoadedRules,
   facts: Parameters<typeof judgeCall>[1],
   options: PermissionOption[] | null,
-): Answers["permissionTest"] {
+): Output<"permissionTest"> {
   if (!loaded.ok) {
     const text = `No rule holds, because the configuration has a mistake: ${loaded.problem}`;
     return { rule: null, text: null, action: null, result: "waits", reason: text };

@@ -1,11 +1,11 @@
 /** What a spawn would meet, asked before it: the same checks, all of them, and nothing is made or counted. */
-import type { Ask } from "../ports/api.ts";
+import type { ApiRequest } from "../ports/api.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
-import type { SpawnRequest } from "../contract/command.ts";
-import { HoldfastError } from "../contract/error.ts";
+import type { SpawnRequest } from "../contract/spawn.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { asSessionId, type SessionId } from "../contract/ids.ts";
 import type { Kind } from "../model/session.ts";
-import type { PreflightJson } from "../contract/wire.ts";
+import type { PreflightJson } from "../contract/spawn.ts";
 import { isPullRequestReference, issueKey } from "../model/issue.ts";
 import { branchFor } from "../model/names.ts";
 import { refuseIssueInShell } from "./authorize.ts";
@@ -16,8 +16,12 @@ import { agentFor, idOfIssue, limitOf, lowDisk, missingTools, sessionOfIssue, se
 
 type Problem = PreflightJson["problems"][number];
 
-export async function preflight(parts: Services, ask: Ask, readOnly: boolean): Promise<PreflightJson> {
-  const request = ask.body as SpawnRequest;
+export async function preflight(
+  parts: Services,
+  ask: ApiRequest<"preflight">,
+  readOnly: boolean,
+): Promise<PreflightJson> {
+  const request = ask.input;
   const problems: Problem[] = readOnly
     ? [{ message: "This daemon is read-only: nothing can be started.", hint: null }]
     : [];

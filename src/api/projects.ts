@@ -1,9 +1,9 @@
 /** Registered projects, as clients see them. */
 import { isCleared } from "../model/runs.ts";
-import type { Ask } from "../ports/api.ts";
+import type { ApiRequest } from "../ports/api.ts";
 import type { ProjectRow } from "../ports/store.ts";
-import { HoldfastError } from "../contract/error.ts";
-import type { ProjectJson } from "../contract/wire.ts";
+import { HoldfastError } from "../contract/errors.ts";
+import type { ProjectJson } from "../contract/project.ts";
 import type { Services } from "../supervisor/services.ts";
 
 export function findProject(parts: Services, id: string): ProjectRow {
@@ -40,8 +40,8 @@ export function bareProject(parts: Services, row: ProjectRow): ProjectJson {
   return { id, path, prefix, configFile, sessions, defaultBranch: "", agent: "", kind: "terminal", tracker: null };
 }
 
-export async function removeProject(parts: Services, ask: Ask): Promise<ProjectJson> {
-  const row = findProject(parts, ask.params["id"] ?? "");
+export async function removeProject(parts: Services, ask: ApiRequest<"projectRemove">): Promise<ProjectJson> {
+  const row = findProject(parts, ask.params.id);
   const { id } = row;
   const using = [...parts.store.sessions(), ...parts.store.deleting()]
     .filter((session) => session.project === id && !isCleared(session))

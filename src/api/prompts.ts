@@ -1,13 +1,13 @@
 /** A prompt is on disk before anything is typed; the receipt says what was really seen of it. */
 import { chatActivity } from "../model/status.ts";
 import { downReason } from "../model/runs.ts";
-import type { Ask } from "../ports/api.ts";
-import type { PromptRequest } from "../contract/command.ts";
-import { HoldfastError } from "../contract/error.ts";
+import type { ApiRequest } from "../ports/api.ts";
+import type { PromptRequest } from "../contract/prompt.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { StoredEvent } from "../contract/event.ts";
 import { asPromptId, type PromptId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import type { Answers } from "../contract/answers.ts";
+import type { Output } from "../contract/operations.ts";
 import type { Taken } from "./attachments.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
@@ -23,8 +23,8 @@ const turnWaitMs = 7 * 24 * 3_600_000;
 /** A longer answer is told by its end. */
 const longestText = 8 * 1024 * 1024;
 
-export async function admitPrompt(parts: Services, loop: Loop, ask: Ask): Promise<Answers["prompt"]> {
-  const request = ask.body as PromptRequest;
+export async function admitPrompt(parts: Services, loop: Loop, ask: ApiRequest<"prompt">): Promise<Output<"prompt">> {
+  const request = ask.input;
   const { promptId: id, waitForTurn = false, ...times } = request;
   const text = promptText(parts, request.text, ask.actor);
   const waitMs = times.waitMs ?? (waitForTurn ? turnWaitMs : defaultWaitMs);
@@ -147,7 +147,7 @@ async function turnOf(
   { store }: Services,
   { id }: SessionState,
   promptId: PromptId,
-): Promise<NonNullable<Answers["prompt"]["turn"]> | null> {
+): Promise<NonNullable<Output<"prompt">["turn"]> | null> {
   const types = ["turn.started", "agent.text", "turn.ended"] as const;
   let text: TextEnd | null = null;
   for (let after = store.prompt(id, promptId)?.seq ?? 0; ;) {

@@ -1,11 +1,11 @@
 /** What people ask about pushes: which browsers get them, one more, one less, a test; and what `doctor` says of them. */
-import type { Ask } from "../ports/api.ts";
+import type { ApiRequest } from "../ports/api.ts";
 import type { PushBrowser } from "../ports/notify.ts";
-import type { PushRequest } from "../contract/command.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { rightWords } from "../contract/rights.ts";
-import type { Answers } from "../contract/answers.ts";
-import type { FindingJson, PushBrowserJson, PushJson } from "../contract/wire.ts";
+import type { Output } from "../contract/operations.ts";
+import type { FindingJson } from "../contract/daemon.ts";
+import type { PushBrowserJson, PushJson } from "../contract/push.ts";
 import type { LazyPush } from "../integrations/notifiers/lazy-push.ts";
 import { iso } from "../supervisor/view.ts";
 
@@ -14,19 +14,19 @@ export async function browsers(door: LazyPush): Promise<PushJson> {
   return { publicKey: push.publicKey(), browsers: push.browsers().map(browserJson) };
 }
 
-export async function subscribe(door: LazyPush, ask: Ask): Promise<PushBrowserJson> {
+export async function subscribe(door: LazyPush, ask: ApiRequest<"pushSubscribe">): Promise<PushBrowserJson> {
   const device = ask.device?.id ?? null;
-  return browserJson((await door.open()).subscribe({ ...(ask.body as PushRequest), device }));
+  return browserJson((await door.open()).subscribe({ ...ask.input, device }));
 }
 
-export async function remove(door: LazyPush, ask: Ask): Promise<PushBrowserJson> {
+export async function remove(door: LazyPush, ask: ApiRequest<"pushRemove">): Promise<PushBrowserJson> {
   const push = await door.open();
   const found = ownBrowser(push.browsers(), ask);
   push.remove(found.id);
   return browserJson(found);
 }
 
-export async function test(door: LazyPush, ask: Ask): Promise<Answers["pushTest"]> {
+export async function test(door: LazyPush, ask: ApiRequest<"pushTest">): Promise<Output<"pushTest">> {
   const push = await door.open();
   const why = await push.test(ownBrowser(push.browsers(), ask).id);
   return { sent: why === null, why };
@@ -54,7 +54,7 @@ export async function findings(door: LazyPush): Promise<FindingJson[]> {
 }
 
 /** A device that may not do everything has a say in its own subscription only. */
-function ownBrowser(all: readonly PushBrowser[], ask: Ask): PushBrowser {
+function ownBrowser(all: readonly PushBrowser[], ask: ApiRequest<"pushRemove" | "pushTest">): PushBrowser {
   const found = findBrowser(all, ask);
   const { device } = ask;
   if (device === undefined || device.rights === "all" || found.device === device.id) return found;
@@ -63,10 +63,10 @@ function ownBrowser(all: readonly PushBrowser[], ask: Ask): PushBrowser {
   });
 }
 
-function findBrowser(all: readonly PushBrowser[], { params }: Ask): PushBrowser {
-  const found = all.find(({ id }) => id === params["id"]);
+function findBrowser(all: readonly PushBrowser[], { params }: ApiRequest<"pushRemove" | "pushTest">): PushBrowser {
+  const found = all.find(({ id }) => id === params.id);
   if (found !== undefined) return found;
-  throw new HoldfastError("not-found", `No browser ${params["id"] ?? ""} is subscribed.`, {
+  throw new HoldfastError("not-found", `No browser ${params.id} is subscribed.`, {
     hint: "The dashboard's settings list them.",
   });
 }

@@ -1,13 +1,12 @@
 /** A person's verbs: the intent is on disk first, then the loop makes it so, then the answer says how it looks. */
 import type { Verb } from "../model/lifecycle.ts";
 import { isLive } from "../model/runs.ts";
+import type { ApiRequest } from "../ports/api.ts";
 import { verbs, type VerbName } from "../model/verbs.ts";
-import type { Ask } from "../ports/api.ts";
-import type { SnoozeRequest, VerbRequest } from "../contract/command.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { asSessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import type { VerbAnswer } from "../contract/wire.ts";
+import type { VerbAnswer, VerbRequest } from "../contract/session.ts";
 import { commitVerb } from "../supervisor/apply-verb.ts";
 import { runtimeFacts } from "../supervisor/observe.ts";
 import { forgetConversation, noteKeptConversation } from "../supervisor/execute/conversation.ts";
@@ -22,11 +21,14 @@ const endDeadlineMs = Number(process.env["HOLDFAST_TEST_END_MS"] ?? 10_000);
 
 export type PlainVerb = Exclude<VerbName, "rename" | "restart" | "convert">;
 
-export async function perform(parts: Services, loop: Loop, name: PlainVerb, ask: Ask): Promise<VerbAnswer> {
-  const request = ask.body as VerbRequest & Partial<SnoozeRequest>;
+export async function runVerb(
+  parts: Services,
+  loop: Loop,
+  verb: Verb & { verb: PlainVerb },
+  ask: Pick<ApiRequest<PlainVerb>, "params" | "actor" | "signal"> & { input: VerbRequest },
+): Promise<VerbAnswer> {
+  const { verb: name } = verb;
   const session = findSession(parts, ask);
-  const verb: Verb =
-    name === "snooze" ? { verb: "snooze", until: parts.clock.now() + (request.forMs ?? 0) } : { verb: name };
   const state = await commitVerb(parts, loop, session, verb, ask.actor);
   // Holdfast removes no transcript of a terminal agent: it has no command for that.
   if (name === "delete" && session.kind === "terminal") await noteKeptConversation(parts, session);
@@ -35,7 +37,7 @@ export async function perform(parts: Services, loop: Loop, name: PlainVerb, ask:
     await forgetConversation(parts, session, "not-running");
   }
   loop.asked(session.id);
-  const wait = request.wait !== false;
+  const wait = ask.input.wait !== false;
   if (verbs[name].endsWith === "up") {
     const json = wait ? await waitUntilUp(parts, loop, state, ask.signal) : sessionJson(parts, loop, state);
     return { session: json, remaining: [], done: wait, notes: noticesSince(parts, session) };
@@ -57,11 +59,15 @@ export async function perform(parts: Services, loop: Loop, name: PlainVerb, ask:
   };
 }
 
-export function findSession(parts: Services, ask: Ask): SessionState {
-  const session = parts.store.session(asSessionId(ask.params["id"] ?? ""));
+/** A request about a session. */
+export type Named = { params: { id: string } };
+
+export function findSession({ store }: Pick<Services, "store">, { params: { id } }: Named): SessionState {
+  const session = store.session(asSessionId(id));
   if (session !== null && session.intent.want !== "deleted") return session;
   throw new HoldfastError("not-found", "Session not found", {
-    hint: "List them with `holdfast session ls --include-terminated`.",
+    hint: "List sessions: holdfast session ls --include-terminated",
+    details: { reason: "session-not-found", session: id },
   });
 }
 

@@ -3,7 +3,7 @@ import type { CgroupState } from "../base/cgroup.ts";
 import type { Paths } from "../base/paths.ts";
 import { peerLookUp } from "../base/peer.ts";
 import { notContained } from "../contract/containment.ts";
-import type { FindingJson } from "../contract/wire.ts";
+import type { FindingJson } from "../contract/daemon.ts";
 import type { Services } from "../supervisor/services.ts";
 
 export async function selfCheck(

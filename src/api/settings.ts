@@ -5,7 +5,8 @@ import type { AgentDefinition } from "../ports/agents.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import { asProjectId } from "../contract/ids.ts";
 import { kinds } from "../model/session.ts";
-import type { ProjectJson, SettingsJson } from "../contract/wire.ts";
+import type { SettingsJson } from "../contract/daemon.ts";
+import type { ProjectJson } from "../contract/project.ts";
 import type { Services } from "../supervisor/services.ts";
 import { missingTools } from "./spawn.ts";
 

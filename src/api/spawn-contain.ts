@@ -1,8 +1,8 @@
 /** How a new session is contained, and the branch that this needs. */
 import type { ProjectSettings } from "../ports/projects.ts";
-import type { SpawnRequest } from "../contract/command.ts";
+import type { SpawnRequest } from "../contract/spawn.ts";
 import { atLeast, withWish, type Containment } from "../contract/containment.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { SessionId } from "../contract/ids.ts";
 import type { Actor } from "../model/session.ts";
 import { branchFor, slug } from "../model/names.ts";

@@ -2,8 +2,8 @@
 import { inTeam, isPullRequestReference, issueKey, teamOf, issuePrompt, issueTitle } from "../model/issue.ts";
 import { oneLine, quoteShellWord } from "../model/text.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
-import type { SpawnRequest } from "../contract/command.ts";
-import { HoldfastError } from "../contract/error.ts";
+import type { SpawnRequest } from "../contract/spawn.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { FactEvent } from "../contract/event.ts";
 import type { LazyTracking } from "../integrations/trackers/lazy-tracking.ts";
 

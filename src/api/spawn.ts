@@ -3,16 +3,16 @@ import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { findLaunchable, findProgram } from "../base/find-program.ts";
 import type { AgentDefinition } from "../ports/agents.ts";
-import type { Ask } from "../ports/api.ts";
+import type { ApiRequest } from "../ports/api.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
-import type { SpawnRequest } from "../contract/command.ts";
-import { HoldfastError } from "../contract/error.ts";
+import type { SpawnRequest } from "../contract/spawn.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { FactEvent } from "../contract/event.ts";
 import { notOnPath } from "../model/runs.ts";
 import { asPromptId, asSessionId, type SessionId } from "../contract/ids.ts";
 import type { Kind, SessionState } from "../model/session.ts";
 import { isOff, whyDefaults } from "../contract/trust.ts";
-import type { SessionJson } from "../contract/wire.ts";
+import type { SessionJson } from "../contract/session.ts";
 import type { Verb } from "../model/lifecycle.ts";
 import { isIssueOf, teamOf } from "../model/issue.ts";
 import { orchestratorInstructions, orchestratorOf, wantsToRun } from "../model/roles.ts";
@@ -39,9 +39,9 @@ export async function spawn(
   loop: Loop,
   door: LazyTracking,
   pending: PendingSpawns,
-  ask: Ask,
+  ask: ApiRequest<"spawn">,
 ): Promise<SessionJson> {
-  const asked = ask.body as SpawnRequest;
+  const asked = ask.input;
   const settings = await settingsOf(parts, asked.project);
   const { role, kind, agent } = wanted(settings, asked);
   const request = { ...clampSpawn(parts, asked, { role, agent }, ask.actor), role };
@@ -262,9 +262,9 @@ async function resume(
   loop: Loop,
   pending: PendingSpawns,
   session: SessionState,
-  ask: Ask,
+  ask: ApiRequest<"spawn">,
 ): Promise<SessionJson> {
-  const { prompt, wait } = ask.body as SpawnRequest;
+  const { prompt, wait } = ask.input;
   const text = prompt === undefined || prompt === "" ? null : prompt;
   const promptId = asPromptId(`${session.id}-${session.seq}`);
   const running = wantsToRun(session) && (session.run.run === "up" || session.run.run === "launching");

@@ -3,7 +3,7 @@ import { build, version } from "../base/program.ts";
 import type { Tail } from "../ports/api.ts";
 import type { LogEntry } from "../contract/event.ts";
 import { asSessionId } from "../contract/ids.ts";
-import type { SessionJson } from "../contract/wire.ts";
+import type { SessionJson } from "../contract/session.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
 import { iso, sessionJson } from "../supervisor/view.ts";

@@ -1,7 +1,7 @@
 /** Screens for viewers: only of a launch that is on record as up, and only for as long as it is. */
 import type { Terminals } from "../ports/api.ts";
 import type { TerminalView, ViewEnd } from "../ports/runtime.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { asSessionId, type LaunchId, type SessionId } from "../contract/ids.ts";
 import { promptRight } from "./authorize.ts";
 import type { Services } from "../supervisor/services.ts";
@@ -15,7 +15,9 @@ export function createTerminals(parts: Services): Terminals {
     open: async (id, request) => {
       const session = parts.store.session(asSessionId(id));
       if (session === null || session.intent.want === "deleted") {
-        throw new HoldfastError("not-found", "Session not found");
+        throw new HoldfastError("not-found", "Session not found", {
+          details: { reason: "session-not-found", session: id },
+        });
       }
       if (session.kind !== "terminal")
         throw new HoldfastError("conflict", `${session.id} is a chat; it has no screen.`);

@@ -1,38 +1,38 @@
 /** The question whether a repository's holdfast.yaml is trusted, and its answer. What is trusted is what was shown. */
-import type { Ask } from "../ports/api.ts";
+import type { ApiRequest } from "../ports/api.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import type { TrustQuestion } from "../ports/trust.ts";
 import { unsealed } from "../supervisor/trust-answers.ts";
-import type { TrustRequest } from "../contract/command.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { isOff, type TrustState } from "../contract/trust.ts";
-import type { FindingJson, ProjectJson, TrustJson } from "../contract/wire.ts";
+import type { FindingJson } from "../contract/daemon.ts";
+import type { ProjectJson, TrustJson } from "../contract/project.ts";
 import { trustDiff } from "./trust-diff.ts";
 import type { Services } from "../supervisor/services.ts";
 import { findProject } from "./projects.ts";
 import { iso } from "../supervisor/view.ts";
 
 /** Of a path that need not be registered. */
-export async function trustAt(parts: Services, ask: Ask): Promise<TrustJson> {
-  const path = ask.query["path"] ?? "";
+export async function trustAt(parts: Services, ask: ApiRequest<"trustAt">): Promise<TrustJson> {
+  const path = ask.query.path ?? "";
   if (path === "") throw new HoldfastError("usage", "`path` must name a repository.");
   return trustJson(parts, await parts.projects.trustAt(path), null);
 }
 
-export async function trustOf(parts: Services, ask: Ask): Promise<TrustJson> {
-  const row = findProject(parts, ask.params["id"] ?? "");
+export async function trustOf(parts: Services, ask: ApiRequest<"trust">): Promise<TrustJson> {
+  const row = findProject(parts, ask.params.id);
   return trustJson(parts, await parts.projects.trustOf(row), row);
 }
 
-export async function answerTrust(parts: Services, ask: Ask): Promise<TrustJson> {
+export async function answerTrust(parts: Services, ask: ApiRequest<"trustAnswer">): Promise<TrustJson> {
   // Also for a shell's: whatever runs in a session may have been typed there by an agent.
   if (ask.actor.startsWith("session:")) {
     throw new HoldfastError("forbidden", "Nothing that runs in a session can trust a repository's file.", {
       hint: "Run it outside of the session.",
     });
   }
-  const { digest, trust, seen } = ask.body as TrustRequest;
-  const row = findProject(parts, ask.params["id"] ?? "");
+  const { digest, trust, seen } = ask.input;
+  const row = findProject(parts, ask.params.id);
   const question = await parts.projects.trustOf(row);
   if (question === null || question.parts.length === 0) {
     throw new HoldfastError("conflict", `Nothing of project ${row.id} needs trust.`);

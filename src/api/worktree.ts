@@ -1,9 +1,9 @@
 /** What a session's worktree holds, wherever it lies: in its place, or in the trash. Nothing here changes anything. */
-import type { Ask } from "../ports/api.ts";
+import type { ApiRequest } from "../ports/api.ts";
 import type { Against } from "../ports/worktree.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { SessionState } from "../model/session.ts";
-import type { ChangesJson, FilesJson, PatchJson, WorkJson } from "../contract/wire.ts";
+import type { ChangesJson, FilesJson, PatchJson, WorkJson } from "../contract/worktree.ts";
 import type { Services } from "../supervisor/services.ts";
 import { trashUntil } from "../supervisor/worktrees.ts";
 import { findSession } from "./run-verb.ts";
@@ -12,30 +12,30 @@ import { findSession } from "./run-verb.ts";
 const defaultFiles = 50;
 const maxFiles = 1_000;
 
-export async function changes(parts: Services, ask: Ask): Promise<ChangesJson> {
+export async function changes(parts: Services, ask: ApiRequest<"changes">): Promise<ChangesJson> {
   const session = findSession(parts, ask);
   return await parts.workspaces.changes(await treeOf(parts, session), against(parts, session));
 }
 
-export async function patch(parts: Services, ask: Ask): Promise<PatchJson> {
+export async function patch(parts: Services, ask: ApiRequest<"patch">): Promise<PatchJson> {
   const session = findSession(parts, ask);
-  const file = ask.query["path"];
+  const file = ask.query.path;
   return await parts.workspaces.patch(await treeOf(parts, session), against(parts, session), file ?? null);
 }
 
-export async function files(parts: Services, ask: Ask): Promise<FilesJson> {
+export async function files(parts: Services, ask: ApiRequest<"files">): Promise<FilesJson> {
   const session = findSession(parts, ask);
-  const limit = Number(ask.query["limit"] ?? defaultFiles);
+  const limit = Number(ask.query.limit ?? defaultFiles);
   if (!Number.isSafeInteger(limit) || limit < 1) throw new HoldfastError("usage", "`limit` is a whole number above 0.");
   return await parts.workspaces.files(
     await treeOf(parts, session),
-    (ask.query["query"] ?? "").trim(),
+    (ask.query.query ?? "").trim(),
     Math.min(limit, maxFiles),
   );
 }
 
 /** Before a kill or a delete: what it would find, and what becomes of it. */
-export async function work(parts: Services, ask: Ask): Promise<WorkJson> {
+export async function work(parts: Services, ask: ApiRequest<"work">): Promise<WorkJson> {
   const session = findSession(parts, ask);
   const { workspace, id } = session;
   const nothing = { uncommitted: 0, unpushed: [] };

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { isAlive } from "../base/pid.ts";
 import type { ChatStep } from "../ports/store.ts";
 import { requestLine } from "../contract/acp.ts";
-import { messageOf } from "../contract/error.ts";
+import { messageOf } from "../contract/errors.ts";
 import type { AcpContext } from "./context.ts";
 import { appendRows, ring } from "./agent-input.ts";
 import { isFed, identityOf, type AgentProcess } from "./agent-process.ts";

@@ -16,7 +16,7 @@ import { reach } from "../base/test-points.ts";
 import { withPersonalUmask } from "../base/program.ts";
 import type { ChatAgent } from "../ports/agents.ts";
 import type { LaunchRequest, LaunchResult } from "../ports/runtime.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { launchMarker, type RecordedProcess, type WorkerRecord } from "../contract/worker-record.ts";
 import { containedLaunch } from "../ports/contain.ts";
 import { isGone, writeRequest } from "./client.ts";

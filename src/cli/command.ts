@@ -1,5 +1,5 @@
 /** What a command is: data for the parser, the help and the completion, and a function that runs it. */
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { Context } from "./context.ts";
 
 /** An option that was given: `true` for a flag, its value, or all its values. */

@@ -1,6 +1,6 @@
 /** Asks the user on a terminal. Without a terminal the caller must refuse. */
 import { createInterface } from "node:readline";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { Context } from "./context.ts";
 
 export async function askYesNo(question: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 /** Prints failures: what happened, and on the next line what to do. */
 import { nearest } from "../base/nearest.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { quoteShellWord } from "../model/text.ts";
 import type { IndexEntry } from "./command.ts";
 import type { Context } from "./context.ts";

@@ -1,6 +1,6 @@
 /** From the command line to an exit code. Loads only the called command. */
 import { version } from "../base/program.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { CommandEntry, IndexEntry, Input } from "./command.ts";
 import { index } from "./commands/index.ts";
 import { type Context, createContext, standardIo } from "./context.ts";

@@ -1,7 +1,7 @@
 /** Reads the words behind a command's name by the command's own entry. Node's parseArgs knows every spelling of an option. */
 import { parseArgs } from "node:util";
 import { nearest } from "../base/nearest.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { type ArgumentEntry, type CommandEntry, type Given, Input, type OptionEntry, optionsOf } from "./command.ts";
 
 /** Null if help was requested. Throws a usage error for everything the entry does not allow. */

@@ -1,6 +1,7 @@
 /** The last turns of a conversation, without reading all that was ever said. */
-import { HoldfastError } from "../contract/error.ts";
-import type { EventJson, SessionJson } from "../contract/wire.ts";
+import { HoldfastError } from "../contract/errors.ts";
+import type { SessionJson } from "../contract/session.ts";
+import type { EventJson } from "../contract/stream.ts";
 import type { Context } from "./context.ts";
 import type { Input, OptionEntry } from "./command.ts";
 import { readBack } from "./read-events.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { ProjectJson } from "../contract/wire.ts";
+import type { ProjectJson } from "../contract/project.ts";
 import { judgeSpace } from "./doctor/home.ts";
 import { judgeReserve, judgeVersion } from "./doctor/tools.ts";
 import { completionScript } from "./commands/completion/completion.ts";

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { createClient, pathOf, type Client } from "./client.ts";
 import { createFetchTransport } from "./fetch-transport.ts";
 
@@ -76,10 +76,14 @@ describe("call", () => {
   });
 
   test("[CLIENT-2] the daemon's error comes back with its code, message and hint", async () => {
-    answer = { status: 409, text: JSON.stringify({ error: { code: "conflict", message: "No.", hint: "Yes." } }) };
+    const details = { reason: "verb-refused", session: "ma-1" };
+    answer = {
+      status: 409,
+      text: JSON.stringify({ error: { code: "conflict", message: "No.", hint: "Yes.", details } }),
+    };
     const error = await failure(client.call("info"));
     expect(error).toBeInstanceOf(HoldfastError);
-    expect(error).toMatchObject({ code: "conflict", message: "No.", hint: "Yes." });
+    expect(error).toMatchObject({ code: "conflict", message: "No.", hint: "Yes.", details });
   });
 
   test("[CLIENT-2] a code of a newer daemon is taken as internal, its words kept", async () => {
@@ -88,7 +92,10 @@ describe("call", () => {
   });
 
   test("[CLIENT-2] another program's answer is told apart", async () => {
-    const notOurs = { code: "unreachable", message: "What answered (status 200) is not a Holdfast daemon." };
+    const notOurs = {
+      code: "unreachable",
+      message: "The server that responded (status 200) is not a Holdfast daemon.",
+    };
     answer = { status: 200, text: "<html>" };
     expect(await failure(client.call("info"))).toMatchObject(notOurs);
     answer = { status: 404, text: '{"message":"no"}' };
@@ -100,7 +107,7 @@ describe("call", () => {
     const error = await failure(gone.call("info"));
     expect(error).toMatchObject({
       code: "unreachable",
-      message: expect.stringMatching(/^The daemon did not answer: /),
+      message: expect.stringMatching(/^The daemon did not respond: /),
     });
     expect((error as Error).cause).toBeInstanceOf(Error);
   });

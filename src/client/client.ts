@@ -2,12 +2,17 @@
  * The typed client: one call for each route of the protocol's table, over whatever carries a request. Neither Node nor
  * a browser is assumed; the transport is given. Loads no schemas: a CLI must answer in a blink.
  */
-import { errorStatus, HoldfastError, messageOf, type ErrorCode } from "../contract/error.ts";
-import { requestHeader, routes } from "../contract/http.ts";
-import type { Route } from "../contract/route.ts";
-import type * as command from "../contract/command.ts";
-import type { Answers } from "../contract/answers.ts";
-import type * as z from "zod/mini";
+import { errorStatus, HoldfastError, messageOf, type ErrorBody } from "../contract/errors.ts";
+import { requestHeader } from "../contract/caller.ts";
+import type { Operation } from "../contract/operation.ts";
+import {
+  operation,
+  type ClientInput,
+  type OperationName,
+  type Output,
+  type Params,
+  type Query,
+} from "../contract/operations.ts";
 
 export interface TransportRequest {
   method: string;
@@ -22,26 +27,21 @@ export interface Transport {
   request(request: TransportRequest): Promise<{ status: number; text: string }>;
 }
 
-/** Those that answer in JSON. */
-export type CallableRoute = Exclude<keyof Answers, "attachment">;
+/** Operations that respond with one JSON document. */
+export type CallableOperation = Exclude<OperationName, "attachment" | "stream" | "sse" | "terminal">;
 
-type Table = typeof routes;
-export type BodyOf<R extends CallableRoute> = Table[R] extends { body: infer B extends keyof typeof command }
-  ? z.input<Extract<(typeof command)[B], z.ZodMiniType>>
-  : undefined;
-
-export interface CallOptions<R extends CallableRoute> {
-  params?: Record<string, string>;
-  query?: Record<string, string | number | undefined>;
-  body?: BodyOf<R>;
-  /** A name for this request, by which the daemon can be asked about it while it waits. */
+export interface CallOptions<N extends CallableOperation> {
+  params?: Params<N>;
+  query?: { [P in keyof Query<N>]?: string | number | undefined };
+  body?: ClientInput<N>;
+  /** An id for this request, to ask the daemon about it while it is pending. */
   requestId?: string;
   signal?: AbortSignal;
 }
 
 export interface Client {
   /** Rejects with HoldfastError: the daemon's own code and hint, or `unreachable` when nothing answered. */
-  call<R extends CallableRoute>(route: R, options?: CallOptions<R>): Promise<Answers[R]>;
+  call<N extends CallableOperation>(name: N, options?: CallOptions<N>): Promise<Output<N>>;
 }
 
 export interface ClientOptions {
@@ -55,34 +55,34 @@ export interface ClientOptions {
 export function createClient({ transport, token, identity }: ClientOptions): Client {
   return {
     call: async (name, options = {}) => {
-      const route: Route = routes[name];
+      const called = operation(name);
       const headers: Record<string, string> = { Accept: "application/json", ...identity };
       const bearer = token?.() ?? null;
       if (bearer !== null) headers["Authorization"] = `Bearer ${bearer}`;
       if (options.requestId !== undefined) headers[requestHeader] = options.requestId;
-      const takesBody = route.body !== undefined;
-      if (takesBody) headers["Content-Type"] = "application/json";
+      const hasInput = called.input !== undefined;
+      if (hasInput) headers["Content-Type"] = "application/json";
       const request: TransportRequest = {
-        method: route.method,
-        path: pathOf(route, options.params ?? {}, options.query ?? {}),
+        method: called.method,
+        path: pathOf(called, options.params ?? {}, options.query ?? {}),
         headers,
-        body: takesBody ? JSON.stringify(options.body ?? {}) : null,
+        body: hasInput ? JSON.stringify(options.body ?? {}) : null,
         signal: options.signal,
       };
-      return read(await send(transport, request)) as Answers[typeof name];
+      return read(await send(transport, request)) as Output<typeof name>;
     },
   };
 }
 
 export function pathOf(
-  route: Route,
-  params: Record<string, string>,
-  query: Record<string, string | number | undefined>,
+  { path: pattern }: Pick<Operation, "path">,
+  params: Readonly<Record<string, string>>,
+  query: Readonly<Record<string, string | number | undefined>>,
 ): string {
-  const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+  const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name];
-    // An empty segment would be another route: `/api/sessions//kill`.
-    if (value === undefined || value === "") throw new Error(`${route.path} needs ${name}`);
+    // An empty segment would be another operation: `/api/sessions//kill`.
+    if (value === undefined || value === "") throw new Error(`${pattern} needs ${name}`);
     return encodeURIComponent(value);
   });
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
@@ -95,8 +95,8 @@ async function send(transport: Transport, request: TransportRequest): Promise<{ 
     return await transport.request(request);
   } catch (error) {
     if (error instanceof HoldfastError || request.signal?.aborted === true) throw error;
-    throw new HoldfastError("unreachable", `The daemon did not answer: ${messageOf(error)}`, {
-      hint: "Run `holdfast info` to see whether it runs.",
+    throw new HoldfastError("unreachable", `The daemon did not respond: ${messageOf(error)}`, {
+      hint: "Check whether it is running: holdfast info",
       cause: error,
     });
   }
@@ -113,18 +113,19 @@ function read({ status, text }: { status: number; text: string }): unknown {
   throw errorFrom(value) ?? notOurs(status);
 }
 
-/** The daemon's error as it was thrown there; null when the answer is none of ours. */
+/** The daemon's error as it was thrown there; null if the response is not from a daemon. */
 export function errorFrom(value: unknown): HoldfastError | null {
-  const error = (value as { error?: { code?: unknown; message?: unknown; hint?: unknown } } | null)?.error;
+  const error = (value as { error?: Partial<ErrorBody["error"]> } | null)?.error;
   if (typeof error?.code !== "string" || typeof error.message !== "string") return null;
   // A newer daemon may know codes that this client does not.
-  const code = Object.hasOwn(errorStatus, error.code) ? (error.code as ErrorCode) : "internal";
-  return new HoldfastError(code, error.message, typeof error.hint === "string" ? { hint: error.hint } : {});
+  const code = Object.hasOwn(errorStatus, error.code) ? error.code : "internal";
+  const { hint, details = {} } = error;
+  return new HoldfastError(code, error.message, { details, ...(typeof hint === "string" ? { hint } : {}) });
 }
 
 function notOurs(status: number, cause?: unknown): HoldfastError {
-  return new HoldfastError("unreachable", `What answered (status ${status}) is not a Holdfast daemon.`, {
-    hint: "Another program may have its port.",
+  return new HoldfastError("unreachable", `The server that responded (status ${status}) is not a Holdfast daemon.`, {
+    hint: "Another program may be using its port.",
     cause,
   });
 }

@@ -3,7 +3,7 @@
  * with back-off, and notices a line that died in silence. The WebSocket constructor is given, so that browsers, Node
  * and `ws` all do.
  */
-import { streamProtocol } from "../contract/http.ts";
+import { streamProtocol } from "../contract/stream.ts";
 import type { Frame } from "../contract/stream.ts";
 
 /** What browsers' WebSocket, Node's and `ws` have in common. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ProjectRow } from "../ports/store.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { asProjectId } from "../contract/ids.ts";
 import { findConfig } from "./discover.ts";
 import { openProjects, type ConfiguredProjects } from "./projects.ts";

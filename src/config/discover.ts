@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { ProjectRow } from "../ports/store.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { asProjectId } from "../contract/ids.ts";
 import { type ConfigCache, type Loaded, userConfig } from "./load.ts";
 import { prefixFor, safeName, unused } from "./names.ts";

@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { basename } from "node:path";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 
 /** A stamp that changes when a file does. */
 export interface FileStamp {

@@ -5,7 +5,7 @@ import type { AgentConfiguration } from "../ports/agents.ts";
 import type { ConfiguredAgents, Projects } from "../ports/projects.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import type { TrustAnswers } from "../ports/trust.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { configuredAgents, resolveProject, type ResolvedProject } from "./resolve.ts";
 import { ConfigCache, userConfig } from "./load.ts";
 import { configAt, configName, projectsAt, requireRepository } from "./discover.ts";

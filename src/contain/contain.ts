@@ -11,7 +11,7 @@ import type { Contained, Containing, ContainRequest } from "../ports/contain.ts"
 import { notContained, type Containment } from "../contract/containment.ts";
 import type { SessionState } from "../model/session.ts";
 import type { GitRun } from "./objects.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 
 /** Inside the folder of all contained sessions; no session has this name. */
 export const socketFolder = ".socket";

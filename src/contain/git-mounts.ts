@@ -6,7 +6,7 @@
  */
 import { existsSync, lstatSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 
 export interface GitPaths {
   /** The worktree's own git directory, `<common>/worktrees/<id>`. */

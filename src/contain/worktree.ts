@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Contained, ContainRequest } from "../ports/contain.ts";
 import type { Containment } from "../contract/containment.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { type ContainOptions, type NetworkPart, impossible, noAllowList, showSocket, socketFolder } from "./contain.ts";
 import { containedEnvironment } from "./environment.ts";
 import { gitMounts, gitPathsOf } from "./git-mounts.ts";

@@ -8,6 +8,8 @@ export const socketVariable = "HOLDFAST_SOCKET";
 export const capabilityHeader = "holdfast-capability";
 /** Names the session for which a request is made. Believed only where it narrows what the caller may do. */
 export const actorHeader = "holdfast-actor";
+/** The caller's own id for a spawn, to ask about it while it is pending. A header, so that older daemons ignore it. */
+export const requestHeader = "holdfast-request";
 
 /** One launch of a session's agent. */
 export interface AgentLaunch {
@@ -32,7 +34,7 @@ export type Peer =
 /** The way a request came in, and what it says of itself. */
 export interface Claims {
   /** On `agents` nobody is the person. */
-  door: "main" | "agents" | "tcp";
+  listener: "main" | "agents" | "tcp";
   capability: string | null;
   /** A session's id. */
   session: string | null;

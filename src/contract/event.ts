@@ -25,7 +25,7 @@ import type { Asker } from "./question.ts";
 import type { RuleName } from "./permission-rules.ts";
 import type { IssueFacts, PullRequestFacts } from "./tracker.ts";
 
-export interface SessionCreated {
+export type SessionCreated = {
   type: "session.created";
   id: SessionId;
   project: ProjectId;
@@ -41,16 +41,16 @@ export interface SessionCreated {
   /** Left out where it is not contained. */
   contain?: Containment;
   by: Actor;
-}
+};
 
 declare const judged: unique symbol;
 
 /** What the log holds of a verb. */
-export interface IntentBody {
+export type IntentBody = {
   type: "session.intent";
   want: Want;
   by: Actor;
-}
+};
 
 /**
  * An intent that may be written. Only `model/lifecycle.ts` makes one, because there is one guard for what you end stays

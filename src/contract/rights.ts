@@ -1,93 +1,11 @@
-/** What a device may do, and which of these rights each route needs. */
-import type { RouteName } from "./http.ts";
-
-/** Each includes the ones before it. */
-export const rights = ["watch", "answer", "all"] as const;
-export type Right = (typeof rights)[number];
+/** Rights of devices and of agents. Each operation names the ones it needs in its `who`. */
 
 /**
- * `watch` reads. `answer` also talks to agents that are there: prompts, answers, cancelling, typing. Everything else is
- * `all`. Routes that anyone may call need no right; the ones below `logout` and `push` are about the device itself.
+ * Each includes the ones before it. `watch` reads. `answer` also talks to running agents: prompts, answers, cancelling,
+ * typing. Everything else needs `all`.
  */
-export const routeRights: Record<RouteName, Right> = {
-  health: "watch",
-  challenge: "watch",
-  info: "watch",
-  login: "watch",
-  loginLink: "all",
-  /** Of the device itself; `all: true` needs `all`. */
-  logout: "watch",
-  devices: "watch",
-  deviceEdit: "all",
-  deviceRevoke: "all",
-  tokenRotate: "all",
-  daemonStop: "all",
-  sessions: "watch",
-  session: "watch",
-  spawn: "all",
-  spawning: "watch",
-  stop: "all",
-  kill: "all",
-  restore: "all",
-  archive: "all",
-  unarchive: "all",
-  wake: "all",
-  delete: "all",
-  snooze: "all",
-  rename: "all",
-  prompt: "answer",
-  events: "watch",
-  changes: "watch",
-  patch: "watch",
-  files: "watch",
-  work: "watch",
-  /** Typing needs `answer`. */
-  terminal: "watch",
-  preflight: "all",
-  transcript: "watch",
-  cleanup: "all",
-  projects: "watch",
-  projectAdd: "all",
-  projectRemove: "all",
-  trash: "watch",
-  trashRestore: "all",
-  trustAt: "watch",
-  trust: "watch",
-  trustAnswer: "all",
-  trashEmpty: "all",
-  doctor: "watch",
-  settings: "watch",
-  workers: "watch",
-  questions: "watch",
-  permissionRules: "watch",
-  permissionTest: "watch",
-  answer: "answer",
-  cancel: "answer",
-  endTurn: "all",
-  configure: "all",
-  acpKill: "all",
-  acpRestart: "all",
-  acpLogs: "watch",
-  screen: "watch",
-  primer: "watch",
-  primerDismiss: "answer",
-  convert: "all",
-  promptEdit: "answer",
-  queue: "watch",
-  trackers: "watch",
-  trackersRefresh: "all",
-  claimPullRequest: "all",
-  webhook: "watch",
-  attachment: "watch",
-  push: "watch",
-  /** Of the device itself; another device's subscription needs `all`. */
-  pushSubscribe: "watch",
-  pushRemove: "watch",
-  pushTest: "watch",
-  openapi: "watch",
-  stream: "watch",
-  sse: "watch",
-};
+export const rights = ["watch", "answer", "all"] as const;
+export type Right = (typeof rights)[number];
 
 export function includes(has: Right, needed: Right): boolean {
   return rights.indexOf(has) >= rights.indexOf(needed);
@@ -98,4 +16,31 @@ export const rightWords: Record<Right, string> = {
   watch: "may only watch",
   answer: "may watch, prompt and answer",
   all: "may do everything",
+};
+
+export type AgentRight = "daemon" | "list" | "read" | "follow" | "message" | "spawn" | "own";
+
+/** Rows of the table in the docs and in the API description. */
+export const agentRights: Record<AgentRight, { may: string; limit: string }> = {
+  daemon: { may: "Ask the daemon about itself", limit: "Health, version, API description, its own pending spawns" },
+  list: { may: "List sessions and projects", limit: "Its own project; shells are left out" },
+  read: {
+    may: "Read a session: state, events, transcript, screen, prompts, changes",
+    limit: "Sessions of its own project; never a shell; contained, only contained ones",
+  },
+  follow: {
+    may: "Follow events",
+    limit: "One session of its own project; never a shell; contained, only a contained one",
+  },
+  message: {
+    may: "Send a message",
+    limit:
+      "To sessions of its own project; never a shell; contained, only to contained ones. Marked as an agent's message",
+  },
+  spawn: {
+    may: "Start a worker",
+    limit:
+      "In its own project. No shell, no second orchestrator, no weaker containment than its own, no trust; contained, from the default branch",
+  },
+  own: { may: "Claim a pull request", limit: "For its own session" },
 };

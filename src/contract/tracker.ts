@@ -1,4 +1,6 @@
 /** Facts about issues and pull requests, as they are stored, sent and decided on. Times are milliseconds. */
+import { list, schema, time, type Infer, type Operations } from "./operation.ts";
+import { sessionJson } from "./session.ts";
 
 export const trackerTypes = ["github", "gitlab", "linear"] as const;
 export type TrackerType = (typeof trackerTypes)[number];
@@ -80,3 +82,67 @@ export interface SeenIssue extends Omit<IssueFacts, "body"> {
 
 /** More checks than anybody reads; the failed ones are kept before all others. */
 export const maxKeptChecks = 60;
+
+/** One tracker of one project. `why` explains a problem. */
+const trackerJson = schema("trackerJson", (z) =>
+  z.object({
+    project: z.string(),
+    type: z.string(),
+    repo: z.string(),
+    state: z.enum(["ok", "resting", "failing", "no-token"]),
+    why: z.nullable(z.string()),
+    requests: z.number(),
+    notModified: z.number(),
+    /** Requests left within the tracker's own limit, if it reports one. */
+    remaining: z.nullable(z.number()),
+    restsUntil: time(z),
+    lastOk: time(z),
+  }),
+);
+export type TrackerJson = Infer<typeof trackerJson>;
+
+const refreshRequest = schema("refreshRequest", (z) => z.strictObject({ project: z.optional(z.string()) }));
+
+/** A number, or an address. */
+const claimRequest = schema("claimRequest", (z) =>
+  z.strictObject({ pullRequest: z.string().check(z.minLength(1), z.maxLength(2048)) }),
+);
+
+const wakeJson = schema("wakeJson", (z) => z.object({ woken: z.boolean() }));
+
+export const trackerOperations = {
+  trackers: {
+    method: "GET",
+    path: "/api/trackers",
+    summary: "Show the state of the projects' trackers",
+    who: { device: "watch" },
+    output: list(trackerJson),
+  },
+  trackersRefresh: {
+    method: "POST",
+    path: "/api/trackers/refresh",
+    summary: "Poll the trackers now; returns once the results are recorded",
+    who: { device: "all" },
+    input: refreshRequest,
+    output: list(trackerJson),
+  },
+  claimPullRequest: {
+    method: "POST",
+    path: "/api/sessions/{id}/claim-pr",
+    summary: "Link a pull request to a session",
+    who: { device: "all", agent: "own" },
+    input: claimRequest,
+    output: sessionJson,
+  },
+  webhook: {
+    method: "POST",
+    path: "/api/webhooks/{id}",
+    summary: "Receive a tracker's signed notice that a project changed; it only wakes the poller",
+    who: {
+      device: "anyone",
+      whileReadOnly: { why: "It only makes the daemon poll sooner, which it does anyway." },
+    },
+    raw: true,
+    output: wakeJson,
+  },
+} as const satisfies Operations;

@@ -3,7 +3,7 @@ import { defaultPort, type LaunchOptions } from "../base/launch-options.ts";
 import { readTlsFiles, type TlsFiles } from "../base/tls-files.ts";
 import type { Logger } from "../ports/api.ts";
 import type { Store } from "../ports/store.ts";
-import { messageOf } from "../contract/error.ts";
+import { messageOf } from "../contract/errors.ts";
 
 /** The setting that stores the last free port, if the user chose none. */
 const keptPort = "http.port";

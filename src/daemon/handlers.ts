@@ -1,6 +1,6 @@
 /** What the API calls: the handlers of the contract, and how it identifies and authorizes a caller. */
 import { join } from "node:path";
-import { guardOf } from "../api/authorize.ts";
+import { createAuthorize } from "../api/authorize.ts";
 import { createCommands, type CommandsOptions } from "../api/commands.ts";
 import { selfCheck } from "../api/self-check.ts";
 import { createTail } from "../api/tail.ts";
@@ -32,7 +32,7 @@ export function openHandlers(start: Start, services: Services, loop: Loop, optio
       tracking,
       push,
     }),
-    guard: guardOf(services),
+    authorize: createAuthorize(services),
     callers: openCallers(services, services.capabilities, paths.tmuxSocket),
     tail: createTail(services, loop),
     terminals: createTerminals(services),

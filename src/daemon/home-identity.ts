@@ -25,7 +25,7 @@ import { reach } from "../base/test-points.ts";
 import { applyVerb, policyActors } from "../model/lifecycle.ts";
 import type { Logger } from "../ports/api.ts";
 import type { Store } from "../ports/store.ts";
-import { HoldfastError, messageOf } from "../contract/error.ts";
+import { HoldfastError, messageOf } from "../contract/errors.ts";
 import type { SessionState } from "../model/session.ts";
 
 export type HomeAnswer = "moved" | "copied" | null;

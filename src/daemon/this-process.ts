@@ -15,7 +15,7 @@ import {
 import { openLog, type LogFile } from "../base/log-file.ts";
 import { resolvePaths, type Paths } from "../base/paths.ts";
 import { rememberUmask } from "../base/program.ts";
-import { HoldfastError, messageOf } from "../contract/error.ts";
+import { HoldfastError, messageOf } from "../contract/errors.ts";
 
 const foreground = process.argv.includes("--foreground");
 /** Started by `stop --halt-sessions`: halts even if read-only. Later starts do not replay this option. */

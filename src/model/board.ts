@@ -1,5 +1,5 @@
 /** Where a session is on the board and in lists: its column, tone, label and order. */
-import type { SessionJson } from "../contract/wire.ts";
+import type { SessionJson } from "../contract/session.ts";
 import type { Status } from "../contract/ids.ts";
 import { sortedNaturally } from "./text.ts";
 

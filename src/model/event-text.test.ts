@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import type { EventJson } from "../contract/stream.ts";
 import { eventText } from "./event-text.ts";
 
-const line = (type: string, data: object): string => eventText({ seq: 1, at: "", type, ...data });
+const line = (type: string, data: object): string =>
+  eventText({ seq: 1, at: "", type, ...data } as unknown as EventJson);
 
 test("[WEB-29] the log tells pull requests, issues, reactions and notifications in words", () => {
   const checks = ["failed", "pending", "passed"].map((state) => ({ name: state, state, url: null }));

@@ -2,7 +2,7 @@
 import type { StoredEvent } from "../contract/event.ts";
 import type { EndedHow, ExitStatus, Want } from "../contract/ids.ts";
 import type { PullRequestFacts } from "../contract/tracker.ts";
-import type { EventJson } from "../contract/wire.ts";
+import type { EventJson } from "../contract/stream.ts";
 import { formatDuration } from "./duration.ts";
 import { shorten } from "./text.ts";
 

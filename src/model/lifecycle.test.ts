@@ -38,6 +38,8 @@ const refused = (message: string, hint: string | null, code: "conflict" | "not-f
   code,
   message,
   hint,
+  ...(code === "not-found" ? { reason: "session-not-found" } : {}),
+  ...(message.startsWith("Cannot ") ? { reason: "verb-refused" } : {}),
 });
 const notFound = refused("Session not found", "List sessions: holdfast session ls --include-terminated", "not-found");
 const backBy = (verb: string): string => `Bring it back first: holdfast session ${verb} ma-1`;

@@ -3,7 +3,7 @@
  * the user's or a policy's, is checked here against the state it is committed to, and `intend` has the one guard that keeps
  * ended sessions ended.
  */
-import type { ErrorCode } from "../contract/error.ts";
+import type { ErrorCode, ErrorReason } from "../contract/errors.ts";
 import type { Attachment, FactEvent, IntentEvent, Judged, SessionEvent } from "../contract/event.ts";
 import type { PromptId } from "../contract/ids.ts";
 import { isOpen, reactionActor } from "../contract/reaction.ts";
@@ -54,7 +54,9 @@ export interface VerbContext {
   workspaceMissing?: boolean;
 }
 
-export type VerbResult = ({ ok: true } & Judged) | { ok: false; code: ErrorCode; message: string; hint: string | null };
+export type VerbResult =
+  | ({ ok: true } & Judged)
+  | { ok: false; code: ErrorCode; message: string; hint: string | null; reason?: ErrorReason };
 
 /** @param state null for a session that does not exist. */
 export function applyVerb(state: SessionState | null, verb: Verb, context: VerbContext): VerbResult {
@@ -119,6 +121,7 @@ const unknownSession = refuse(
   "not-found",
   "Session not found",
   "List sessions: holdfast session ls --include-terminated",
+  "session-not-found",
 );
 
 function write(state: SessionState, events: readonly SessionEvent[]): VerbResult {
@@ -129,8 +132,8 @@ function nothing(state: SessionState): VerbResult {
   return write(state, []);
 }
 
-function refuse(code: ErrorCode, message: string, hint: string | null): VerbResult {
-  return { ok: false, code, message, hint };
+function refuse(code: ErrorCode, message: string, hint: string | null, reason?: ErrorReason): VerbResult {
+  return { ok: false, code, message, hint, ...(reason === undefined ? {} : { reason }) };
 }
 
 /**
@@ -148,8 +151,9 @@ function intend(
   if (from === "deleted") return unknownSession;
   const staysEnded = want.want === "killed" || want.want === "deleted";
   if (from === "killed" && !staysEnded && verb !== "recover-running") {
-    if (verb !== "restore") return wasKilled(state, verb === "prompt" ? "Session was killed" : cannot(verb));
-    if (by !== "person") return refuse("forbidden", cannot(verb), "Only you can restore a killed session.");
+    if (verb !== "restore") return wasKilled(state, verb);
+    if (by !== "person")
+      return refuse("forbidden", cannot(verb), "Only you can restore a killed session.", "verb-refused");
   }
   const event = { type: "session.intent", want, by } as IntentEvent;
   const more = staysEnded && from !== "killed" && verb !== "copy" ? [...comingBack(state), ...facts] : facts;
@@ -204,7 +208,7 @@ function convert(
   context: VerbContext,
 ): VerbResult {
   const { id, intent, prompted } = state;
-  if (intent.want === "killed") return wasKilled(state, cannot("convert"));
+  if (intent.want === "killed") return wasKilled(state, "convert");
   if (state.kind === kind) {
     const pending = intent.want === "running" && intent.convert !== undefined;
     // A conversion to the other kind was requested and has not started: cancel it.
@@ -245,8 +249,13 @@ function back(
 ): VerbResult {
   const { want } = state.intent;
   if (want === from) return missing(state, context) ?? intend(state, { want: "running" }, context, verb);
-  if (want === "killed") return wasKilled(state, cannot(verb));
-  return refuse("conflict", `Cannot ${verb}: Session is not ${from}`, want === "running" ? null : wayBack(state));
+  if (want === "killed") return wasKilled(state, verb);
+  return refuse(
+    "conflict",
+    `Cannot ${verb}: Session is not ${from}`,
+    want === "running" ? null : wayBack(state),
+    "verb-refused",
+  );
 }
 
 function restore(state: SessionState, context: VerbContext): VerbResult {
@@ -257,6 +266,7 @@ function restore(state: SessionState, context: VerbContext): VerbResult {
         "conflict",
         "Cannot restore: Session is still running",
         `Attach to it: holdfast attach ${state.id}`,
+        "verb-refused",
       );
     }
     // Two agents in one worktree would be worse than a refusal.
@@ -265,6 +275,7 @@ function restore(state: SessionState, context: VerbContext): VerbResult {
         "conflict",
         `Cannot restore: Session could not be observed (${context.agent.unknown})`,
         "Holdfast checks again every few seconds. Try again, or run: holdfast doctor",
+        "verb-refused",
       );
     }
   }
@@ -281,6 +292,7 @@ function missing(state: SessionState, context: VerbContext): VerbResult | null {
       "conflict",
       `Cannot restore: The session belongs to ${workspace.original}, of which this home is a copy`,
       `Use it there: HOLDFAST_HOME=${quoteShellWord(workspace.original)} holdfast session show ${state.id}`,
+      "verb-refused",
     );
   }
   const gone =
@@ -291,6 +303,7 @@ function missing(state: SessionState, context: VerbContext): VerbResult | null {
         "conflict",
         `Workspace missing: ${state.workspacePath}`,
         `Holdfast never recreates a missing worktree. Move it back, check the trash: holdfast trash ls, or start over: holdfast spawn ${state.project} --branch ${quoteShellWord(state.branch)}`,
+        "worktree-missing",
       )
     : null;
 }
@@ -318,8 +331,9 @@ function takenUp({ reactions = {} }: SessionState, { by }: VerbContext): FactEve
   return open.map((reaction) => ({ type: "reaction.cleared", reaction }));
 }
 
-function wasKilled(state: SessionState, message: string): VerbResult {
-  return refuse("conflict", message, wayBack(state));
+function wasKilled(state: SessionState, verb: Verb["verb"]): VerbResult {
+  if (verb === "prompt") return refuse("conflict", "Session was killed", wayBack(state));
+  return refuse("conflict", cannot(verb), wayBack(state), "verb-refused");
 }
 
 function wayBack({ id, intent }: SessionState): string {

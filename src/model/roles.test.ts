@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { asSessionId } from "../contract/ids.ts";
 import { orchestratorInstructions, orchestratorInTheWay, orchestratorOf, isShell } from "./roles.ts";
 import { created, failed, fold, intent, ready, started, up } from "../supervisor/facts.fixture.ts";
-import { agentMessage } from "../api/agent-message.ts";
+import { agentMessage } from "../api/authorize.ts";
 
 test("[ROLE-3] an orchestrator's instructions name its project's commands and what is not its to say", () => {
   const facts = { id: "ma-1", project: "my-app", defaultBranch: "main", tracker: null };

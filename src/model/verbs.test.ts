@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SessionJson } from "../contract/wire.ts";
+import type { SessionJson } from "../contract/session.ts";
 import { verbsFor } from "./verbs.ts";
 
 function session(want: SessionJson["intent"]["want"], over: Partial<SessionJson> = {}): SessionJson {

@@ -1,5 +1,5 @@
 /** The session verbs: label, effect, and when each is offered. `lifecycle.ts` decides what each may do. */
-import type { SessionJson } from "../contract/wire.ts";
+import type { SessionJson } from "../contract/session.ts";
 
 export interface VerbInfo {
   label: string;

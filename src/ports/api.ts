@@ -1,37 +1,29 @@
-/** What http needs of the daemon: a handler for each route that is about sessions, and the log to follow. */
+/** What the server needs of the daemon: a handler per operation, the event log to follow, and who the caller is. */
 import type { Claims, Peer } from "../contract/caller.ts";
-import type { RouteName } from "../contract/http.ts";
+import type { Input, OperationName, Output, Params, Query } from "../contract/operations.ts";
 import type { Right } from "../contract/rights.ts";
-import type { Actor } from "../model/session.ts";
 import type { Frame } from "../contract/stream.ts";
-import type { Answers } from "../contract/answers.ts";
+import type { Actor } from "../model/session.ts";
 import type { TerminalView, ViewRequest } from "./runtime.ts";
 
-export interface Ask {
-  params: Record<string, string>;
-  query: Record<string, string>;
-  /** Validated by the route's schema; the handler casts it to that schema's type. */
-  body: unknown;
+/** One API call as a handler receives it; the server has checked it against the contract. */
+export interface ApiRequest<N extends OperationName> {
+  params: Params<N>;
+  query: Query<N>;
+  input: Input<N>;
   actor: Actor;
-  /** The browser that asks; left out for the main token and the socket, which may do everything. */
+  /** The calling browser; missing for the main token and the socket, which may do everything. */
   device?: { id: string; rights: Right };
-  /** Whether the asker has shown a credential, or came by the socket; only routes for anyone are asked without. */
+  /** Whether the caller showed a credential or came over the socket; only operations for anyone are called without. */
   isKnown: boolean;
-  /** The asker's own name for this request, by which it can ask what has become of it. */
+  /** The caller's own id for this request. */
   requestId?: string;
-  /** Aborted when the client has gone; what was begun goes on. */
+  /** Aborted when the client disconnects; work that has started continues. */
   signal: AbortSignal;
 }
 
-/** The body of a route that takes bytes; nothing of it has been read yet. */
-export interface RawBody {
-  /** Hands on each piece as it comes and keeps none. Throws where it is too long, cut off, or too many are read at once. */
-  read(take: (piece: Uint8Array) => void): Promise<void>;
-  headers: Readonly<Record<string, string | string[] | undefined>>;
-}
-
-/** Routes that http answers by itself. */
-export type OwnRoute =
+/** Operations that the server handles without the daemon. */
+export type ServerOperation =
   | "challenge"
   | "login"
   | "loginLink"
@@ -45,43 +37,51 @@ export type OwnRoute =
   | "sse"
   | "terminal";
 
-export type Handlers = {
-  [R in Exclude<RouteName, OwnRoute>]: (ask: Ask) => Answers[R] | Promise<Answers[R]>;
-};
+export type HandledOperation = Exclude<OperationName, ServerOperation>;
 
-/** Throws where whoever asks may not use a route that http answers by itself. */
-export type Guard = (route: OwnRoute, ask: Pick<Ask, "actor" | "query">) => void;
+export type Handler<N extends OperationName> = (request: ApiRequest<N>) => Output<N> | Promise<Output<N>>;
 
-/** Tells the person from the agents that Holdfast launched. */
+/** Handlers of some operations; without a list, of all that the daemon handles. */
+export type Handlers<N extends HandledOperation = HandledOperation> = { [Name in N]: Handler<Name> };
+
+/** A call of any operation, told apart by its name. */
+export type Call = {
+  [N in OperationName]: { name: N } & Pick<ApiRequest<N>, "actor" | "params" | "query" | "input">;
+}[OperationName];
+
+/** Throws if the caller may not make this call. */
+export type Authorize = (call: Call) => void;
+
+/** Distinguishes the user from the agents that Holdfast launched. */
 export interface Callers {
-  /** Whose process is at the other end of a unix socket; asked once, when the connection begins. */
+  /** Whose process is at the other end of a unix socket; called once per connection. */
   peer(connection: object): Peer;
   /** The same for a client of this machine over TCP, by the ports of both ends. */
   tcpPeer(clientPort: number, ourPort: number): Peer;
-  /** Throws a HoldfastError where nobody may ask so. */
+  /** Throws a HoldfastError if such a caller has no access. */
   actor(peer: Peer, claims: Claims): Actor;
 }
 
-/** A frame of events as JSON, put together from the text that is stored. */
+/** A frame of events as JSON, assembled from the stored text. */
 export interface EventsText {
   cursor: number;
   json: string;
 }
 
-/** The log as followers see it: they are told that something changed, and re-read behind their cursor. */
+/** The log for followers: they are notified of a change and re-read from their cursor. */
 export interface Tail {
   hello(): Extract<Frame, { frame: "hello" }>;
   snapshot(session?: string): Extract<Frame, { frame: "snapshot" }>;
-  /** What came behind `cursor`; null when there is nothing, `unknown` when this log never had that cursor. */
+  /** Events after `cursor`; null if there are none, `unknown` if this log never had that cursor. */
   read(cursor: number, session?: string): EventsText | null | "unknown";
   onChange(listener: () => void): () => void;
 }
 
 /** Screens of terminal sessions. */
 export interface Terminals {
-  /** Throws a HoldfastError that says why there is nothing to show. */
+  /** Throws a HoldfastError with the reason if there is nothing to show. */
   open(session: string, request: ViewRequest): Promise<TerminalView>;
-  /** The right that a device needs to type there. A shell runs whatever is typed, so it takes more than an agent. */
+  /** The right a device needs to type there: more for a shell, which runs whatever is typed. */
   typingNeeds(session: string): Right;
 }
 

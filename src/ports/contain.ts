@@ -1,5 +1,5 @@
 /** Containment, as the runtimes and the daemon see it. */
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import type { OwnFolder } from "./agents.ts";

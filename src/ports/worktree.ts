@@ -1,6 +1,6 @@
 /** Worktrees as the daemon sees them. Work is never deleted: a removed worktree moves to the trash, complete. */
 import type { SessionId, TrashId } from "../contract/ids.ts";
-import type { ChangesJson, FilesJson, PatchJson } from "../contract/wire.ts";
+import type { ChangesJson, FilesJson, PatchJson } from "../contract/worktree.ts";
 
 export interface WorktreePlan {
   session: SessionId;

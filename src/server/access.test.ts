@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { openAccess, type Access } from "./access.ts";
 import { memorySettings, openTestApi, temporaryDirectory } from "./api.fixture.ts";
 import { assertMayListen } from "./hosts.ts";

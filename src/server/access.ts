@@ -7,9 +7,9 @@ import { crypto } from "../base/digest.ts";
 import { chmodSync, readFileSync, statSync } from "node:fs";
 import { writeDurable } from "../base/durable-file.ts";
 import type { Logger } from "../ports/api.ts";
-import type { LoginLinkRequest, LoginRequest } from "../contract/command.ts";
+import type { LoginLinkRequest, LoginRequest } from "../contract/device.ts";
 import { challengeHeader, loginText, type DeviceProof } from "../contract/device-proof.ts";
-import type { Answers } from "../contract/answers.ts";
+import type { Output } from "../contract/operations.ts";
 import type { Right } from "../contract/rights.ts";
 import { challengeLifeMs, createChallenges } from "./challenges.ts";
 import { createDevices, idOf, type Device, type Devices } from "./devices.ts";
@@ -17,7 +17,7 @@ import type { AuthMode } from "./hosts.ts";
 import { createLockout, type Settings } from "./lockout.ts";
 import { createLoginCodes, redirectDirectory } from "./login-codes.ts";
 import { readPassphrase } from "./passphrase.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal } from "./response.ts";
 
 const tokenBytes = 32;
 
@@ -39,7 +39,7 @@ export interface Access {
   check(token: string): Bearer | null;
   /** Throws a refusal that says what is wrong. */
   checkDevice(proof: DeviceProof, asked: { method: string; path: string }, from: From): Bearer;
-  challenge(): Answers["challenge"];
+  challenge(): Output<"challenge">;
   issueLink(url: string, asked: LoginLinkRequest): { url: string; expiresAt: number; file: string | null };
   login(request: LoginRequest, from: From): Promise<{ device: Device; isNew: boolean }>;
   revoke(id: string): Promise<Device | null>;

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Ask, Callers, Handlers, Logger, OwnRoute, Tail, Terminals } from "../ports/api.ts";
-import { routes, type RouteName } from "../contract/http.ts";
+import type { ApiRequest, Callers, Handlers, Logger, Tail, Terminals } from "../ports/api.ts";
+import { operationNames, type OperationName } from "../contract/operations.ts";
 import type { Frame } from "../contract/stream.ts";
 import { openAccess, type Access, type AccessOptions } from "./access.ts";
 import { createApi, type Api, type ApiOptions } from "./server.ts";
@@ -28,7 +28,7 @@ export interface TestApi {
   url: string;
   token: string;
   tail: MemoryTail;
-  asked: { route: string; ask: Ask }[];
+  asked: { route: string; ask: ApiRequest<OperationName> }[];
   logged: Logged[];
   now: { value: number };
   /** Over TCP, with the token and the right Host unless headers say otherwise. */
@@ -61,7 +61,7 @@ type TestOptions = Partial<ApiOptions> & Partial<Pick<AccessOptions, "mode" | "s
 export async function openTestApi(options: TestOptions = {}): Promise<TestApi> {
   const directory = options.home ?? temporaryDirectory();
   const logged: Logged[] = [];
-  const asked: { route: string; ask: Ask }[] = [];
+  const asked: { route: string; ask: ApiRequest<OperationName> }[] = [];
   const now = { value: 1_700_000_000_000 };
   const tail = new MemoryTail();
   const access = openAccess({
@@ -74,7 +74,7 @@ export async function openTestApi(options: TestOptions = {}): Promise<TestApi> {
   });
   const api = createApi({
     handlers: recordingHandlers(asked),
-    guard: () => undefined,
+    authorize: () => undefined,
     callers: trustingCallers,
     tail,
     terminals: noTerminals,
@@ -170,11 +170,13 @@ export function collectingLogger(into: Logged[]): Logger {
 }
 
 /** Answers each route with its own name; a test that needs more puts its own handler in. */
-export function recordingHandlers(asked: { route: string; ask: Ask }[], own: Partial<Handlers> = {}): Handlers {
-  const names = Object.keys(routes) as Exclude<RouteName, OwnRoute>[];
-  const entries = names.map((route) => [
+export function recordingHandlers(
+  asked: { route: string; ask: ApiRequest<OperationName> }[],
+  own: Partial<Handlers> = {},
+): Handlers {
+  const entries = operationNames.map((route) => [
     route,
-    (ask: Ask) => {
+    (ask: ApiRequest<OperationName>) => {
       asked.push({ route, ask });
       return { route };
     },
@@ -224,7 +226,8 @@ export class MemoryTail implements Tail {
     const events = found.map((each) => ({
       seq: each.cursor,
       at,
-      type: "notice",
+      type: "notice" as const,
+      level: "info" as const,
       session: each.session,
       text: each.text,
     }));

@@ -2,24 +2,23 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { crypto } from "../base/digest.ts";
-import type * as z from "zod/mini";
-import type { BodyName, Route } from "../contract/route.ts";
-import { describeIssues } from "./describe-issues.ts";
-import { findJsonError } from "./json-error.ts";
-import { quoted, Refusal } from "./refusal.ts";
+import type { Operation, Schema } from "../contract/operation.ts";
+import { messageOf } from "../contract/errors.ts";
+import { maxPromptBytes } from "../contract/prompt.ts";
+import { quoted, Refusal } from "./response.ts";
 
 /** Whoever has no token may make us hold only this much: a code or a passphrase fits many times over. */
 const strangerLimitBytes = 16 * 1024;
 /** Everything but prompts. */
 const smallLimitBytes = 1024 * 1024;
-/** Twice `maxPromptBytes` of command.ts (which is not loaded here): JSON doubles quotes and newlines. */
-export const promptLimitBytes = 64 * 1024 * 1024;
+/** JSON doubles quotes and newlines. */
+export const promptLimitBytes = 2 * maxPromptBytes;
 
-const withPrompt: ReadonlySet<BodyName> = new Set<BodyName>(["promptRequest", "spawnRequest"]);
+const withPrompt: ReadonlySet<string> = new Set(["promptRequest", "spawnRequest"]);
 
-export function bodyLimit(route: Route, largest: number): number {
-  if (route.access === "anyone") return Math.min(strangerLimitBytes, largest);
-  return route.body !== undefined && withPrompt.has(route.body) ? largest : Math.min(smallLimitBytes, largest);
+export function bodyLimit({ who, input }: Operation, largest: number): number {
+  if (who.device === "anyone") return Math.min(strangerLimitBytes, largest);
+  return input !== undefined && withPrompt.has(input.id) ? largest : Math.min(smallLimitBytes, largest);
 }
 
 /** The gate checked the signature over this digest before any of the body was read. */
@@ -31,7 +30,7 @@ export function checkSigned(bytes: Uint8Array, signed: string): void {
 /** `proceed` tells a client that asked with `Expect: 100-continue` to send its body. */
 export async function readJsonBody(
   request: IncomingMessage,
-  schemaName: BodyName,
+  schema: Schema,
   limitBytes: number,
   proceed: () => void,
   signed: string | null = null,
@@ -42,7 +41,7 @@ export async function readJsonBody(
   const bytes = await collect(request, limitBytes);
   if (signed !== null) checkSigned(bytes, signed);
   const value = bytes.length === 0 ? {} : parse(bytes);
-  return validate(schemaName, value);
+  return validate(schema, value);
 }
 
 /** The largest that GitHub sends. None of it is held. */
@@ -76,7 +75,7 @@ export async function readRawBody(
 export function refuseBody(request: IncomingMessage): void {
   const length = request.headers["content-length"];
   if ((length !== undefined && length !== "0") || request.headers["transfer-encoding"] !== undefined) {
-    throw new Refusal("invalid", `${request.method ?? ""} takes no body here.`);
+    throw new Refusal("invalid", `${request.method ?? ""} does not accept a body here.`);
   }
 }
 
@@ -96,7 +95,7 @@ function checkContentType(request: IncomingMessage): void {
   if (encoding !== undefined && encoding !== "identity") {
     throw new Refusal(
       "unsupported-media-type",
-      `The content encoding ${quoted(encoding)} is not taken; send it plain.`,
+      `Unsupported Content-Encoding ${quoted(encoding)}; send the body uncompressed.`,
     );
   }
 }
@@ -134,27 +133,29 @@ function parse(bytes: Buffer): unknown {
   const text = bytes.toString("utf8");
   try {
     return JSON.parse(text);
-  } catch {
-    const found = findJsonError(text);
-    const where = found === null ? "" : `: line ${found.line}, column ${found.column}: expected ${found.expected}`;
-    throw new Refusal("malformed-json", `The body is not valid JSON${where}.`);
+  } catch (error) {
+    throw new Refusal("malformed-json", `The body is not valid JSON: ${messageOf(error)}.`);
   }
 }
 
-/** The schemas, and with them the schema library, are loaded at the first write: a starting daemon needs neither. */
-async function validate(name: BodyName, value: unknown): Promise<unknown> {
-  const schema: z.ZodMiniType = (await import("../contract/command.ts"))[name];
-  const result = schema.safeParse(value);
+/** More than these help no one. */
+const maxIssues = 5;
+
+/** zod is loaded with the first write: a starting daemon does not need it. */
+async function validate(schema: Schema, value: unknown): Promise<unknown> {
+  const [z, { default: english }] = await Promise.all([import("zod/mini"), import("zod/v4/locales/en.js")]);
+  const result = schema(z).safeParse(value, { error: english().localeError });
   if (result.success) return result.data;
-  const shape = (schema.def as { shape?: object }).shape ?? {};
-  throw new Refusal(
-    "invalid",
-    `The request is not valid: ${describeIssues(result.error.issues, value, Object.keys(shape))}`,
-  );
+  const { issues } = result.error;
+  const sentences = issues
+    .slice(0, maxIssues)
+    .map(({ path, message }) => `${path.join(".") || "the body"}: ${message}`);
+  const more = issues.length > maxIssues ? `; and ${issues.length - maxIssues} more` : "";
+  throw new Refusal("invalid", `The request is not valid: ${sentences.join("; ")}${more}.`);
 }
 
 function tooLarge(limitBytes: number): Refusal {
-  return new Refusal("too-large", `The body is larger than the ${limitBytes} bytes that are taken here.`, {
+  return new Refusal("too-large", `The body exceeds the limit of ${limitBytes} bytes.`, {
     headers: { Connection: "close" },
   });
 }

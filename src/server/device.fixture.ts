@@ -1,6 +1,6 @@
 /** For tests: a browser's half of logging in and signing, by Node's own crypto. */
 import { createHash, createHmac, generateKeyPairSync, pbkdf2Sync, sign, type KeyObject } from "node:crypto";
-import type { LoginRequest } from "../contract/command.ts";
+import type { LoginRequest } from "../contract/device.ts";
 import {
   loginText,
   proofHeader,

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { proofHeader, proofProtocol, socketMethod } from "../contract/device-proof.ts";
-import { routes, type RouteName } from "../contract/http.ts";
-import { includes, rights, routeRights, type Right } from "../contract/rights.ts";
-import type { Route } from "../contract/route.ts";
+import { operation, operationNames } from "../contract/operations.ts";
+import { includes, rights, type Right } from "../contract/rights.ts";
 import { openTestApi, send, type Answer, type TestApi } from "./api.fixture.ts";
 import { createChallenges } from "./challenges.ts";
 import { ask, enrolled, type TestDevice } from "./device.fixture.ts";
@@ -171,7 +170,7 @@ describe("challenges", () => {
 
 describe("rights", () => {
   const paramsOf = (path: string): string => path.replaceAll(/\{\w+\}/g, "x-1");
-  const asked = Object.entries(routes) as [RouteName, Route][];
+  const asked = operationNames.map((name) => [name, operation(name)] as const);
 
   test("[DEVICE-8] each route asks for its right: all routes with all rights, and without any", async () => {
     const devices = new Map<Right, TestDevice>();
@@ -179,15 +178,16 @@ describe("rights", () => {
     let requests = 0;
     const wrong: string[] = [];
     for (const [name, route] of asked) {
-      if (route.access !== undefined) continue;
+      const needed = route.who.device;
+      if (needed === "anyone" || needed === "socket-only") continue;
       for (const [right, each] of devices) {
         // HEAD instead of GET: a stream would not end.
         const method = route.method === "GET" ? "HEAD" : route.method;
-        const json = route.body === undefined ? undefined : { nonsense: true };
+        const json = route.input === undefined ? undefined : { nonsense: true };
         const answer = await ask(it, each, method, paramsOf(route.path), json);
         requests++;
         const isRefused = answer.status === 403;
-        if (isRefused === includes(right, routeRights[name])) wrong.push(`${right} ${name}: ${answer.status}`);
+        if (isRefused === includes(right, needed)) wrong.push(`${right} ${name}: ${answer.status}`);
         if (answer.status === 401) wrong.push(`${right} ${name}: 401`);
       }
     }
@@ -205,7 +205,9 @@ describe("rights", () => {
         : route.method === "GET" || aboutItself.includes(name)
           ? "watch"
           : "all";
-      expect([name, routeRights[name]]).toEqual([name, expected]);
+      const { device } = route.who;
+      const needed = device === "anyone" ? "watch" : device === "socket-only" ? "all" : device;
+      expect([name, needed]).toEqual([name, expected]);
     }
   });
 

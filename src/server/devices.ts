@@ -7,7 +7,7 @@ import { crypto } from "../base/digest.ts";
 import { requestText, type DeviceProof } from "../contract/device-proof.ts";
 import type { Right } from "../contract/rights.ts";
 import type { Settings } from "./lockout.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal } from "./response.ts";
 
 const key = "access.devices";
 /** Of the build before devices: these tokens let nobody in any more. */

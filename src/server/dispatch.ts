@@ -1,26 +1,24 @@
-/** One plain request: gate, route, body, handler, answer. */
+/** One plain request: gate, operation, body, handler, response. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Ask, Guard, Handlers, Logger, OwnRoute, RawBody } from "../ports/api.ts";
-import { HoldfastError } from "../contract/error.ts";
-import { requestHeader, type RouteName } from "../contract/http.ts";
-import type { Route } from "../contract/route.ts";
-import type { Answers } from "../contract/answers.ts";
+import { requestHeader } from "../contract/caller.ts";
+import { HoldfastError } from "../contract/errors.ts";
+import type { Operation } from "../contract/operation.ts";
+import type { OperationName, RawBody } from "../contract/operations.ts";
+import type { ApiRequest, Authorize, Call, HandledOperation, Handlers, Logger, ServerOperation } from "../ports/api.ts";
 import type { Access, Bearer } from "./access.ts";
-import { sendBytes, sendError, sendJson } from "./answer.ts";
 import { bodyLimit, checkSigned, readJsonBody, readRawBody, refuseBody } from "./body.ts";
-import { checkAddress, checkRoute, checkSite, checkToken, fromOf, type Door, type Who } from "./gate.ts";
-import type { OwnRoutes } from "./own-routes.ts";
-import { Refusal } from "./refusal.ts";
-import { splitUrl } from "./request-parts.ts";
-import { nothingAt, readQuery, type FindRoute, type Match } from "./router.ts";
+import { checkAddress, checkOperation, checkSite, checkToken, fromOf, type Listener, type Who } from "./gate.ts";
+import type { Connection, OwnOperations } from "./own-operations.ts";
+import { Refusal, sendBytes, sendError, sendJson } from "./response.ts";
+import { notFound, readQuery, splitUrl, type FindOperation, type Match } from "./router.ts";
 
 export interface DispatchParts {
   handlers: Handlers;
-  guard: Guard;
-  own: OwnRoutes;
+  authorize: Authorize;
+  own: OwnOperations;
   access: Access;
   who: Who;
-  findRoute: FindRoute;
+  findOperation: FindOperation;
   webDirectory: string | null;
   readOnly: boolean;
   /** A read-only daemon that was started to halt the sessions may do that, and nothing else. */
@@ -29,156 +27,170 @@ export interface DispatchParts {
   log: Logger;
 }
 
-/** `proceed` answers `Expect: 100-continue`, once the body is wanted. */
+/** `proceed` answers `Expect: 100-continue`, once the body is needed. */
 export type Dispatch = (
   request: IncomingMessage,
   response: ServerResponse,
-  door: Door,
+  listener: Listener,
   proceed: () => void,
 ) => Promise<void>;
 
 export function createDispatch(parts: DispatchParts): Dispatch {
-  return async (request, response, door, proceed) => {
+  return async (request, response, listener, proceed) => {
     try {
-      checkAddress(request, door);
+      checkAddress(request, listener);
       const { path, search } = splitUrl(request);
       if (path === "/openapi.json" || path === "/api" || path.startsWith("/api/")) {
-        checkSite(request, door);
-        await callRoute(parts, { request, response, door, proceed, path, search });
+        checkSite(request, listener);
+        await callOperation(parts, { request, response, listener, proceed, path, search });
       } else {
         refuseBody(request);
         const navigation = (request.headers.accept ?? "").includes("text/html");
         const encodings = request.headers["accept-encoding"] ?? "";
-        const wanted = { method: request.method ?? "GET", path, navigation, encodings };
-        // Only a browser asks for these: they load with the first page.
+        const file = { method: request.method ?? "GET", path, navigation, encodings };
+        // Only browsers ask for these: they load with the first page.
         const { sendFile } = await import("./static-files.ts");
-        await sendFile(parts.webDirectory, wanted, response);
+        await sendFile(parts.webDirectory, file, response);
       }
     } catch (error) {
       if (response.destroyed && !response.headersSent) return;
       if (!(error instanceof HoldfastError)) {
         const { path } = splitUrl(request);
         const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-        parts.log.error("a request failed", { method: request.method, path, cause });
+        parts.log.error("request failed", { method: request.method, path, cause });
       }
       sendError(request, response, error);
     }
   };
 }
 
-interface Call {
+interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
-  door: Door;
+  listener: Listener;
   proceed: () => void;
   path: string;
   search: string;
 }
 
-async function callRoute(parts: DispatchParts, call: Call): Promise<void> {
-  const { request, response, door } = call;
-  const method = request.method ?? "GET";
-  const { match, bearer } = admit(parts, call, method);
-  const { route, name } = match;
-  checkRoute(bearer, name);
-  if (parts.readOnly && !mayWhileReadOnly(route, door)) throw readOnlyRefusal();
-  const query = readQuery(route, call.search);
-  const actor = parts.who.actor(request, door, bearer);
-  const body = await readBody(parts, call, route, bearer?.bearer === "device" ? bearer.body : null);
-  const halts = name === "daemonStop" && parts.mayHalt === true && door.via === "socket" && door.for === "all";
-  const unless = route.whileReadOnly?.unless;
-  if (parts.readOnly && unless !== undefined && !halts && (body as Record<string, unknown>)[unless] === true) {
-    throw readOnlyRefusal();
-  }
-  const gone = new AbortController();
+async function callOperation(parts: DispatchParts, exchange: Exchange): Promise<void> {
+  const { request, response, listener } = exchange;
+  const { match, bearer } = admit(parts, exchange, request.method ?? "GET");
+  const { operation, name } = match;
+  checkOperation(bearer, operation);
+  if (parts.readOnly && !mayWhileReadOnly(operation, listener)) throw readOnlyRefusal();
+  const query = readQuery(operation, exchange.search);
+  const actor = parts.who.actor(request, listener, bearer);
+  const input = await readBody(parts, exchange, operation, bearer?.bearer === "device" ? bearer.body : null);
+  const halts = name === "daemonStop" && parts.mayHalt === true && listener.via === "socket" && listener.for === "all";
+  const unless = operation.who.whileReadOnly?.unless;
+  if (parts.readOnly && unless !== undefined && !halts && isSet(input, unless)) throw readOnlyRefusal();
+  const disconnected = new AbortController();
   response.on("close", () => {
-    if (!response.writableFinished) gone.abort();
+    if (!response.writableFinished) disconnected.abort();
   });
-  const named = request.headers[requestHeader];
-  const ask: Ask = {
+  const requestId = request.headers[requestHeader];
+  const call = {
+    name,
     params: match.params,
     query,
-    body,
+    input,
     actor,
     ...(bearer?.bearer === "device" ? { device: { id: bearer.id, rights: bearer.rights } } : {}),
-    isKnown: door.via === "socket" || bearer !== null,
-    ...(typeof named === "string" ? { requestId: named } : {}),
-    signal: gone.signal,
-  };
-  if (isOwn(parts.own, name)) {
-    parts.guard(name, ask);
-    const still = (): void => void parts.who.actor(request, door, bearer);
-    await parts.own[name]({ ...ask, bearer, still, from: fromOf(request, door), request, response });
-    return;
-  }
-  const answer = await parts.handlers[name](ask);
-  if (response.destroyed) return;
-  if (name === "attachment") sendBytes(response, answer as Answers["attachment"]);
-  else sendJson(response, answer);
+    isKnown: listener.via === "socket" || bearer !== null,
+    ...(typeof requestId === "string" ? { requestId } : {}),
+    signal: disconnected.signal,
+    // The router and the schemas of this operation have made it so.
+  } as Call & ApiRequest<OperationName>;
+  parts.authorize(call);
+  const recheck = (): void => void parts.who.actor(request, listener, bearer);
+  const from = fromOf(request, listener);
+  const output = isOwn(parts.own, name)
+    ? await callOwn(parts.own, name, call, { bearer, recheck, from, request, response })
+    : await callHandler(parts.handlers, name, call);
+  if (output === undefined || response.destroyed) return;
+  if (name === "attachment") sendBytes(response, output as Awaited<ReturnType<Handlers["attachment"]>>);
+  else sendJson(response, output);
 }
 
-function mayWhileReadOnly(route: Route, door: Door): boolean {
-  if (route.method === "GET") return true;
-  const { whileReadOnly } = route;
-  return whileReadOnly !== undefined && (whileReadOnly.via === undefined || whileReadOnly.via === door.via);
+function callHandler<N extends HandledOperation>(handlers: Handlers, name: N, request: ApiRequest<N>): unknown {
+  return handlers[name](request);
+}
+
+function callOwn<N extends ServerOperation>(
+  own: OwnOperations,
+  name: N,
+  request: ApiRequest<N>,
+  connection: Connection,
+): unknown {
+  return own[name](request, connection);
+}
+
+function isSet(input: unknown, field: string): boolean {
+  return typeof input === "object" && input !== null && field in input && input[field as keyof typeof input] === true;
+}
+
+function mayWhileReadOnly({ method, who: { whileReadOnly } }: Operation, listener: Listener): boolean {
+  if (method === "GET") return true;
+  return whileReadOnly !== undefined && (whileReadOnly.via === undefined || whileReadOnly.via === listener.via);
 }
 
 function readOnlyRefusal(): Refusal {
-  return new Refusal("read-only", "This daemon was started read-only; nothing can be changed.", {
-    hint: "Run `holdfast stop` and start it without --read-only.",
+  return new Refusal("read-only", "This daemon is read-only; nothing can be changed.", {
+    hint: "Restart it without --read-only: holdfast stop, then holdfast start",
   });
 }
 
-/** The token is asked for before anybody learns whether a path exists. */
-function admit(parts: DispatchParts, call: Call, method: string): { match: Match; bearer: Bearer | null } {
+/** Asks for a credential before it reveals whether a path exists. */
+function admit(parts: DispatchParts, exchange: Exchange, method: string): { match: Match; bearer: Bearer | null } {
   let match: Match | null = null;
   let refusal: unknown;
   try {
-    match = parts.findRoute(method, call.path);
+    match = parts.findOperation(method, exchange.path);
   } catch (error) {
     refusal = error;
   }
   const bearer =
-    match?.route.access !== "anyone"
-      ? checkToken(call.request, call.door, parts.access)
-      : // The one open route that returns more to a client with a credential.
+    match?.operation.who.device !== "anyone"
+      ? checkToken(exchange.request, exchange.listener, parts.access)
+      : // The one open operation that returns more to a client with a credential.
         match.name === "health"
-        ? tokenIfAny(parts, call)
+        ? tokenIfAny(parts, exchange)
         : null;
-  if (bearer !== null && call.door.via === "tcp") call.door.strangers.proven(call.request.socket);
+  if (bearer !== null && exchange.listener.via === "tcp") exchange.listener.strangers.proven(exchange.request.socket);
   if (match === null) throw refusal;
-  if (match.route.access === "socket-only" && call.door.via !== "socket") {
-    throw nothingAt(
-      method,
-      call.path,
-      "This is only answered over the daemon's unix socket; use the holdfast command.",
-    );
+  if (match.operation.who.device === "socket-only" && exchange.listener.via !== "socket") {
+    throw notFound(method, exchange.path, "Only available over the daemon's unix socket; use the holdfast command.");
   }
   return { match, bearer };
 }
 
-function tokenIfAny(parts: DispatchParts, { request, door }: Call): Bearer | null {
+function tokenIfAny(parts: DispatchParts, { request, listener }: Exchange): Bearer | null {
   try {
-    return checkToken(request, door, parts.access);
+    return checkToken(request, listener, parts.access);
   } catch {
     return null;
   }
 }
 
-/** `signed`: digest of the body that a device signed; null where nothing was signed. */
-async function readBody(parts: DispatchParts, call: Call, route: Route, signed: string | null): Promise<unknown> {
-  if (route.raw === true) {
-    const { request, proceed } = call;
+/** `signed`: digest of the body that a device signed; null if nothing was signed. */
+async function readBody(
+  parts: DispatchParts,
+  { request, proceed }: Exchange,
+  operation: Operation,
+  signed: string | null,
+): Promise<unknown> {
+  if (operation.raw === true) {
     return { read: (take) => readRawBody(request, proceed, take), headers: request.headers } satisfies RawBody;
   }
-  if (route.body === undefined) {
-    refuseBody(call.request);
+  if (operation.input === undefined) {
+    refuseBody(request);
     if (signed !== null) checkSigned(Buffer.alloc(0), signed);
     return undefined;
   }
-  return readJsonBody(call.request, route.body, bodyLimit(route, parts.bodyLimitBytes), call.proceed, signed);
+  return readJsonBody(request, operation.input, bodyLimit(operation, parts.bodyLimitBytes), proceed, signed);
 }
 
-function isOwn(own: OwnRoutes, name: RouteName): name is OwnRoute {
+function isOwn(own: OwnOperations, name: OperationName): name is ServerOperation {
   return Object.hasOwn(own, name);
 }

@@ -5,8 +5,59 @@
  */
 import type { EventsText, Logger, Tail } from "../ports/api.ts";
 import type { FollowingDevice, Frame } from "../contract/stream.ts";
-import type { DeviceJson } from "../contract/wire.ts";
+import type { DeviceJson } from "../contract/device.ts";
 import type { Bearer } from "./access.ts";
+import type { ServerResponse } from "node:http";
+import type { WebSocket } from "ws";
+import { securityHeaders } from "./response.ts";
+
+/** Beats without any sign of life before a WebSocket is given up; its client resumes by cursor, so nothing is lost. */
+const maxSilentBeats = 3;
+
+/** Close codes of RFC 6455: going away, policy violation, internal error. */
+const closeCodes = { over: 1001, refused: 1008, broken: 1011 } as const;
+
+export function webSocketSink(socket: WebSocket): Sink {
+  let pongs = 1;
+  let silentBeats = 0;
+  let unsentAtLastBeat = 0;
+  socket.on("pong", () => pongs++);
+  return {
+    send: (encoded, sent) => socket.send(encoded.json, { binary: false }, () => sent()),
+    bufferedBytes: () => socket.bufferedAmount,
+    beat: () => {
+      // A slow line answers a ping only after what is queued before it: taking bytes is a sign of life as well.
+      const alive = pongs > 0 || socket.bufferedAmount < unsentAtLastBeat;
+      silentBeats = alive ? 0 : silentBeats + 1;
+      pongs = 0;
+      unsentAtLastBeat = socket.bufferedAmount;
+      socket.ping();
+      return silentBeats < maxSilentBeats;
+    },
+    close: (why) => socket.close(closeCodes[why]),
+    terminate: () => socket.terminate(),
+  };
+}
+
+export function eventStreamSink(response: ServerResponse): Sink {
+  response.writeHead(200, {
+    ...securityHeaders,
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-store",
+    Connection: "close",
+  });
+  return {
+    send: (encoded, sent) => response.write(encoded.sse, () => sent()),
+    bufferedBytes: () => response.writableLength,
+    beat: () => {
+      // A comment; not more of them on top of what is not taken.
+      if (response.writableLength === 0) response.write(":\n\n");
+      return true;
+    },
+    close: () => response.end(),
+    terminate: () => response.destroy(),
+  };
+}
 
 /**
  * One message a follower in this time. The shortest keeps a word waiting for less than the disk does. Where telling costs
@@ -47,10 +98,10 @@ export interface Follower {
 }
 
 export interface Followers {
-  /** `still` throws once whoever asked may not follow any more. */
+  /** `recheck` throws once the caller may no longer follow. */
   add(
     sink: Sink,
-    from: { after: number | null; session: string | undefined; bearer: Bearer | null; still?: () => void },
+    from: { after: number | null; session: string | undefined; bearer: Bearer | null; recheck?: () => void },
   ): Follower;
   /** Ends those whose bearer this picks. */
   drop(picks: (bearer: Bearer | null) => boolean): void;
@@ -65,7 +116,7 @@ interface State {
   sink: Sink;
   bearer: Bearer | null;
   session: string | undefined;
-  still: () => void;
+  recheck: () => void;
   cursor: number;
   behind: boolean;
 }
@@ -102,7 +153,7 @@ export function createFollowers(tail: Tail, options: FollowersOptions): Follower
     const shared = new Map<string, EncodedFrame | null>();
     for (const follower of all) {
       if (!follower.behind || follower.sink.bufferedBytes() > maxBufferedBytes) continue;
-      if (!mayStill(follower)) {
+      if (!mayFollow(follower)) {
         remove(follower);
         follower.sink.close("refused");
         continue;
@@ -157,7 +208,7 @@ export function createFollowers(tail: Tail, options: FollowersOptions): Follower
   };
 
   return {
-    add: (sink, { after, session, bearer, still = () => undefined }) => {
+    add: (sink, { after, session, bearer, recheck = () => undefined }) => {
       if (closed) {
         sink.terminate();
         return { hello: () => undefined, remove: () => undefined };
@@ -168,7 +219,7 @@ export function createFollowers(tail: Tail, options: FollowersOptions): Follower
       });
       heart ??= setInterval(beat, heartbeatMs).unref();
       const { cursor, first } = startOf(tail, after, session);
-      const follower: State = { sink, bearer, session, still, cursor, behind: first !== null };
+      const follower: State = { sink, bearer, session, recheck, cursor, behind: first !== null };
       const hello = (): void => {
         const device = deviceOf(bearer);
         const frame = { ...tail.hello(), cursor: follower.cursor, ...(device === null ? {} : { device }) };
@@ -212,9 +263,9 @@ export function createFollowers(tail: Tail, options: FollowersOptions): Follower
   };
 }
 
-function mayStill({ still }: State): boolean {
+function mayFollow({ recheck }: State): boolean {
   try {
-    still();
+    recheck();
     return true;
   } catch {
     return false;

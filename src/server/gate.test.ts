@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { openTestApi, send, type Answer, type TestApi } from "./api.fixture.ts";
-import { createWho, type Door } from "./gate.ts";
+import { createWho, type Listener } from "./gate.ts";
 import { createHosts } from "./hosts.ts";
 import { createStrangers } from "./strangers.ts";
 
@@ -18,7 +18,7 @@ const said = ({ status, json }: Answer): unknown[] => [status, json.error?.code,
 describe("token", () => {
   test("[HTTP-1] a request over TCP without a token is refused, loopback included", async () => {
     const answer = await it.tcp("GET", "/api/info", { headers: { authorization: undefined } });
-    expect(said(answer)).toEqual([401, "unauthorized", "A token is needed."]);
+    expect(said(answer)).toEqual([401, "unauthorized", "Authentication required."]);
     expect(answer.json.error?.hint).toContain("holdfast dashboard");
   });
 
@@ -29,7 +29,7 @@ describe("token", () => {
 
   test("[HTTP-1] a token in the address is not taken", async () => {
     const answer = await it.tcp("GET", `/api/info?token=${it.token}`, { headers: { authorization: undefined } });
-    expect(said(answer)).toEqual([401, "unauthorized", "A token is needed."]);
+    expect(said(answer)).toEqual([401, "unauthorized", "Authentication required."]);
   });
 
   test("[HTTP-1] the right token is let in", async () => {
@@ -48,7 +48,7 @@ describe("token", () => {
 
   test("[HTTP-1] whether a path exists is not told without a token", async () => {
     const answer = await it.tcp("GET", "/api/nothing", { headers: { authorization: undefined } });
-    expect(said(answer)).toEqual([401, "unauthorized", "A token is needed."]);
+    expect(said(answer)).toEqual([401, "unauthorized", "Authentication required."]);
   });
 });
 
@@ -58,7 +58,7 @@ test("[RIGHTS-6] the main token's client is looked up at every address of this m
     tcpPeer: () => ({ is: "unknown" }),
     actor: () => "session:an-agent",
   });
-  const door: Door = {
+  const door: Listener = {
     via: "tcp",
     hosts: createHosts("0.0.0.0", 4710),
     strangers: createStrangers({ port: () => 4710 }),
@@ -88,7 +88,7 @@ describe("Host", () => {
     const named = host.includes(":") || host === "127.0.0.1" ? host : `${host}:${it.port}`;
     for (const path of ["/api/info", "/api/health", "/"]) {
       const answer = await it.tcp("GET", path, { headers: { host: named } });
-      expect(said(answer)).toEqual([421, "misdirected-host", `This daemon does not answer for this Host: "${named}".`]);
+      expect(said(answer)).toEqual([421, "misdirected-host", `Host not allowed: "${named}".`]);
       expect(answer.json.error?.hint).toContain(it.url);
     }
   });
@@ -97,10 +97,10 @@ describe("Host", () => {
     const authorization = `Authorization: Bearer ${it.token}\r\nConnection: close\r\n\r\n`;
     const none = await raw(it.port, `GET /api/info HTTP/1.1\r\n${authorization}`);
     expect(none).toContain("421");
-    expect(none).toContain("this Host: none.");
+    expect(none).toContain("Host not allowed: none.");
     const host = `Host: 127.0.0.1:${it.port}\r\n`;
     const two = await raw(it.port, `GET /api/info HTTP/1.1\r\n${host}Host: evil.example\r\n${authorization}`);
-    expect(two).toContain("this Host: several.");
+    expect(two).toContain("Host not allowed: several.");
   });
 
   test("[SEC-1] an address that names another server is refused: this is no proxy", async () => {
@@ -141,7 +141,7 @@ describe("Origin", () => {
     expect(said(await it.tcp("GET", "/api/info", { headers }))).toEqual([
       421,
       "misdirected-host",
-      `This daemon does not answer for this Host: "evil.example:${it.port}".`,
+      `Host not allowed: "evil.example:${it.port}".`,
     ]);
   });
 });
@@ -149,18 +149,18 @@ describe("Origin", () => {
 describe("routes", () => {
   test("[HTTP-4] an unknown path is 404", async () => {
     const answer = await it.tcp("GET", "/api/nothing");
-    expect(said(answer)).toEqual([404, "not-found", "There is nothing at GET /api/nothing."]);
+    expect(said(answer)).toEqual([404, "not-found", "Not found: GET /api/nothing."]);
   });
 
   test("[HTTP-4] a wrong method is 405 and says which are possible", async () => {
     const answer = await it.tcp("DELETE", "/api/sessions");
-    expect(said(answer)).toEqual([405, "method-not-allowed", "DELETE is not possible at /api/sessions."]);
+    expect(said(answer)).toEqual([405, "method-not-allowed", "DELETE is not allowed for /api/sessions."]);
     expect(answer.headers.allow).toBe("GET, HEAD, POST");
   });
 
   test("[HTTP-5] a socket-only route over TCP is as if it were not there", async () => {
     const answer = await it.tcp("POST", "/api/login-link", { json: {} });
-    expect(said(answer)).toEqual([404, "not-found", "There is nothing at POST /api/login-link."]);
+    expect(said(answer)).toEqual([404, "not-found", "Not found: POST /api/login-link."]);
     expect(answer.json.error?.hint).toContain("unix socket");
   });
 
@@ -179,7 +179,7 @@ describe("routes", () => {
     expect(said(await it.tcp("GET", "/api/sessions/%zz"))).toEqual([
       400,
       "invalid",
-      'The address holds a broken escape: "%zz".',
+      'Invalid percent-encoding in the URL: "%zz".',
     ]);
   });
 

@@ -13,22 +13,23 @@ import {
   socketMethod,
   type DeviceProof,
 } from "../contract/device-proof.ts";
-import { tokenProtocolPrefix, type RouteName } from "../contract/http.ts";
+import type { Operation } from "../contract/operation.ts";
+import { tokenProtocolPrefix } from "../contract/stream.ts";
 import { sessionIdPattern } from "../contract/ids.ts";
-import { includes, rightWords, routeRights, type Right } from "../contract/rights.ts";
+import { includes, rightWords, type Right } from "../contract/rights.ts";
 import type { Actor } from "../model/session.ts";
 import type { Access, Bearer, From } from "./access.ts";
 import { createOwnAddresses, type Hosts } from "./hosts.ts";
-import { quoted, Refusal } from "./refusal.ts";
+import { quoted, Refusal } from "./response.ts";
 import type { Strangers } from "./strangers.ts";
 
 /** No address of ours comes near this; a longer one is a mistake or a probe. */
 export const maxUrlBytes = 4096;
 
 /** Where a request came in. The unix sockets have no names to check; on the agents' one nobody is the person. */
-export type Door = { via: "socket"; for: "all" | "agents" } | { via: "tcp"; hosts: Hosts; strangers: Strangers };
+export type Listener = { via: "socket"; for: "all" | "agents" } | { via: "tcp"; hosts: Hosts; strangers: Strangers };
 
-export function checkAddress(request: IncomingMessage, door: Door): void {
+export function checkAddress(request: IncomingMessage, listener: Listener): void {
   const url = request.url ?? "";
   if (url.length > maxUrlBytes) {
     throw new Refusal("too-large", `The address is longer than ${maxUrlBytes} bytes.`, { status: 414 });
@@ -36,19 +37,19 @@ export function checkAddress(request: IncomingMessage, door: Door): void {
   if (!url.startsWith("/")) {
     throw new Refusal("invalid", "The address must be a path: this daemon is not a proxy.");
   }
-  if (door.via === "socket") return;
+  if (listener.via === "socket") return;
   const hosts = headerValues(request, "host");
   const host = hosts[0];
-  if (hosts.length !== 1 || host === undefined || !door.hosts.allows(host)) {
+  if (hosts.length !== 1 || host === undefined || !listener.hosts.allows(host)) {
     const given = hosts.length === 1 && host !== undefined ? quoted(host) : hosts.length === 0 ? "none" : "several";
-    throw new Refusal("misdirected-host", `This daemon does not answer for this Host: ${given}.`, {
-      hint: `Use ${door.hosts.url}, or add the address that browsers use: holdfast start --public-url https://<name>.`,
+    throw new Refusal("misdirected-host", `Host not allowed: ${given}.`, {
+      hint: `Use ${listener.hosts.url}, or add the address that browsers use: holdfast start --public-url https://<name>.`,
     });
   }
   const origin = request.headers.origin;
-  if (origin !== undefined && !door.hosts.allowsOrigin(origin)) {
+  if (origin !== undefined && !listener.hosts.allowsOrigin(origin)) {
     throw new Refusal("forbidden", `Requests from this Origin are refused: ${quoted(origin)}.`, {
-      hint: `Only the dashboard itself may call from a browser: ${door.hosts.url}. Add another address of it: holdfast start --public-url https://<name>.`,
+      hint: `Only the dashboard itself may call from a browser: ${listener.hosts.url}. Add another address of it: holdfast start --public-url https://<name>.`,
     });
   }
 }
@@ -57,26 +58,31 @@ export function checkAddress(request: IncomingMessage, door: Door): void {
  * A page of another site can send a GET without Origin (an image, a script); browsers mark it. Ports do not make a site:
  * a page of another program on this machine is `same-site`. Upgrades always have an Origin.
  */
-export function checkSite(request: IncomingMessage, door: Door): void {
+export function checkSite(request: IncomingMessage, listener: Listener): void {
   const site = request.headers["sec-fetch-site"];
-  if (door.via === "socket" || site === undefined || site === "same-origin" || site === "none") return;
+  if (listener.via === "socket" || site === undefined || site === "same-origin" || site === "none") return;
   throw new Refusal("forbidden", `Requests from pages of other sites are refused (${quoted(site)}).`, {
-    hint: `Open the dashboard itself: ${door.hosts.url}.`,
+    hint: `Open the dashboard itself: ${listener.hosts.url}.`,
   });
 }
 
 /** Who asks, by device or by the main token; null over the unix socket. `upgrade`: it is to become a WebSocket. */
-export function checkToken(request: IncomingMessage, door: Door, access: Access, upgrade = false): Bearer | null {
-  if (door.via === "socket") return null;
+export function checkToken(
+  request: IncomingMessage,
+  listener: Listener,
+  access: Access,
+  upgrade = false,
+): Bearer | null {
+  if (listener.via === "socket") return null;
   const offered = upgrade ? protocolsOf(request) : [];
   const proof = deviceProof(request, offered);
   if (proof !== null) {
     const method = upgrade ? socketMethod : (request.method ?? "");
-    return access.checkDevice(proof, { method, path: request.url ?? "" }, fromOf(request, door));
+    return access.checkDevice(proof, { method, path: request.url ?? "" }, fromOf(request, listener));
   }
   const token = bearerToken(request) ?? protocolToken(offered);
   if (token === null) {
-    throw new Refusal("unauthorized", "A token is needed.", {
+    throw new Refusal("unauthorized", "Authentication required.", {
       hint: "Run `holdfast dashboard` for a login link, or send the header `Authorization: Bearer <token>`.",
       headers: { "WWW-Authenticate": "Bearer" },
     });
@@ -91,11 +97,11 @@ export function checkToken(request: IncomingMessage, door: Door, access: Access,
   return bearer;
 }
 
-export function fromOf(request: IncomingMessage, door: Door): From {
+export function fromOf(request: IncomingMessage, listener: Listener): From {
   return {
     origin: request.headers.origin,
-    address: door.via === "tcp" ? (request.socket.remoteAddress ?? null) : null,
-    allowsOrigin: (origin) => door.via === "tcp" && door.hosts.allowsOrigin(origin),
+    address: listener.via === "tcp" ? (request.socket.remoteAddress ?? null) : null,
+    allowsOrigin: (origin) => listener.via === "tcp" && listener.hosts.allowsOrigin(origin),
   };
 }
 
@@ -107,15 +113,15 @@ export function checkRight(bearer: Bearer | null, needed: Right, what: string): 
   });
 }
 
-export function checkRoute(bearer: Bearer | null, name: RouteName): void {
-  checkRight(bearer, routeRights[name], "this");
+export function checkOperation(bearer: Bearer | null, { who: { device } }: Operation): void {
+  if (device !== "anyone") checkRight(bearer, device === "socket-only" ? "all" : device, "this");
 }
 
 /** Tells who asks, for each request; who is at the other end of a connection is looked up once. */
 export interface Who {
   /** A connection has begun. Later its process may be gone. */
   begin(connection: object): void;
-  actor(request: IncomingMessage, door: Door, bearer: Bearer | null): Actor;
+  actor(request: IncomingMessage, listener: Listener, bearer: Bearer | null): Actor;
 }
 
 export function createWho(callers: Callers): Who {
@@ -130,11 +136,11 @@ export function createWho(callers: Callers): Who {
   };
   return {
     begin: (connection) => void once(connection, () => callers.peer(connection)),
-    actor: (request, door, bearer) => {
+    actor: (request, listener, bearer) => {
       const { socket } = request;
-      if (door.via === "socket") {
+      if (listener.via === "socket") {
         const peer = once(socket, () => callers.peer(socket));
-        return callers.actor(peer, claimsOf(request, door.for === "agents" ? "agents" : "main"));
+        return callers.actor(peer, claimsOf(request, listener.for === "agents" ? "agents" : "main"));
       }
       // Every agent of this user can read the main token's file; a browser's token it never sees.
       if (bearer?.bearer !== "main") return "person";
@@ -142,15 +148,15 @@ export function createWho(callers: Callers): Who {
       // Equal: an address that this machine got a moment ago.
       if (remoteAddress !== localAddress && !isOfThisMachine(remoteAddress)) return "person";
       const peer = once(socket, () => callers.tcpPeer(socket.remotePort ?? 0, socket.localPort ?? 0));
-      return callers.actor(peer, { door: "tcp", capability: null, session: null });
+      return callers.actor(peer, { listener: "tcp", capability: null, session: null });
     },
   };
 }
 
-function claimsOf(request: IncomingMessage, door: Claims["door"]): Claims {
+function claimsOf(request: IncomingMessage, listener: Claims["listener"]): Claims {
   const capability = request.headers[capabilityHeader];
   const named = request.headers[actorHeader];
-  const claims = { door, capability: typeof capability === "string" ? capability : null, session: null };
+  const claims = { listener, capability: typeof capability === "string" ? capability : null, session: null };
   if (named === undefined || named === "person") return claims;
   const session = typeof named === "string" && named.startsWith("session:") ? named.slice("session:".length) : "";
   if (!sessionIdPattern.test(session)) {

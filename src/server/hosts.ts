@@ -4,7 +4,7 @@
  */
 import { isLoopback, hostOf } from "../base/addresses.ts";
 import { hostname, networkInterfaces } from "node:os";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 
 export type AuthMode = "token" | "passphrase";
 

@@ -4,7 +4,7 @@
  * Behind a proxy all addresses look the same, and forwarded ones are ignored. The store keeps it, so a restart forgives
  * nothing. Login links from the CLI and access already given keep working.
  */
-import { Refusal } from "./refusal.ts";
+import { Refusal } from "./response.ts";
 import { peerOf } from "./strangers.ts";
 
 const key = "access.lockout";

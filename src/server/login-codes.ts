@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import { writeDurable } from "../base/durable-file.ts";
 import { loginText } from "../contract/device-proof.ts";
 import type { Right } from "../contract/rights.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal } from "./response.ts";
 
 /** A browser of this machine opens at once; another device has to be fetched first. */
 const lifeMs = { here: 60_000, pair: 10 * 60_000 } as const;

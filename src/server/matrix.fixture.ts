@@ -3,16 +3,17 @@
  * may do is data: a list of `Credential`s. A route that is added to the contract is asked by itself.
  */
 import { Agent, request as httpRequest, type RequestOptions } from "node:http";
-import { routes, streamProtocol, type RouteName } from "../contract/http.ts";
-import type { BodyName, Route } from "../contract/route.ts";
+import type { Operation } from "../contract/operation.ts";
+import { operation, operationNames, type ClientInput, type OperationName } from "../contract/operations.ts";
+import { streamProtocol } from "../contract/stream.ts";
 import type { TestApi } from "./api.fixture.ts";
 
 /** What must come of a request: it reaches its handler, or it is refused (by one of these statuses, if any are given). */
 export type Expected = "reached" | "refused" | readonly number[];
 
 export interface Asking {
-  name: RouteName;
-  route: Route;
+  name: OperationName;
+  route: Operation;
   /** Upgrades are asked as such. */
   upgrade: boolean;
 }
@@ -39,39 +40,54 @@ export interface Credential {
   expected: (asking: Asking) => Expected;
 }
 
-/** A body for each schema that its route takes as it is. A new schema is missing here, which the compiler says. */
-export const bodies: Record<Exclude<BodyName, "promptAttachment">, unknown> = {
-  spawnRequest: { project: "p" },
-  verbRequest: {},
-  snoozeRequest: { forMs: 1000 },
-  renameRequest: { title: "t" },
-  promptRequest: { promptId: "0190a5d2-0000-7000-8000-000000000000", text: "x" },
-  answerRequest: {},
-  configureRequest: {},
-  convertRequest: { kind: "chat" },
-  promptEditRequest: { withdraw: true },
-  cleanupRequest: {},
-  refreshRequest: {},
-  claimRequest: { pullRequest: "1" },
-  pushRequest: { endpoint: "https://push.invalid/x", keys: { p256dh: "x", auth: "x" }, label: "x" },
-  projectAddRequest: { path: "/x" },
-  stopDaemonRequest: {},
-  loginRequest: { nonce: "x", publicKey: "x", proof: "x", name: "x" },
-  loginLinkRequest: {},
-  deviceRequest: { name: "x" },
-  logoutRequest: {},
-  trashRequest: {},
-  trustRequest: { digest: "x", trust: true },
+/** A body that each operation with one accepts. The compiler reports a new operation that is missing here. */
+export const bodies: { [N in OperationName as ClientInput<N> extends undefined ? never : N]: ClientInput<N> } = {
+  spawn: { project: "p" },
+  preflight: { project: "p" },
+  stop: {},
+  kill: {},
+  restore: {},
+  archive: {},
+  unarchive: {},
+  wake: {},
+  delete: {},
+  snooze: { forMs: 1000 },
+  rename: { title: "t" },
+  convert: { kind: "chat" },
+  cleanup: {},
+  prompt: { promptId: "0190a5d2-0000-7000-8000-000000000000", text: "x" },
+  promptEdit: { withdraw: true },
+  answer: {},
+  cancel: {},
+  endTurn: {},
+  configure: {},
+  acpKill: {},
+  acpRestart: {},
+  primerDismiss: {},
+  trackersRefresh: {},
+  claimPullRequest: { pullRequest: "1" },
+  pushSubscribe: { endpoint: "https://push.invalid/x", keys: { p256dh: "x", auth: "x" }, label: "x" },
+  pushTest: {},
+  projectAdd: { path: "/x" },
+  trustAnswer: { digest: "x", trust: true },
+  trashRestore: {},
+  trashEmpty: {},
+  daemonStop: {},
+  login: { nonce: "x", publicKey: "x", proof: "x", name: "x" },
+  loginLink: {},
+  logout: {},
+  deviceEdit: { name: "x" },
+  tokenRotate: {},
 };
 
 /** Values for the parameters of a path, and what a query must have. */
 export interface Named {
   params: Record<string, string>;
-  queries?: Partial<Record<RouteName, string>>;
+  queries?: Partial<Record<OperationName, string>>;
 }
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-const webSockets = new Set<RouteName>(["stream", "terminal"]);
+const webSockets = new Set<OperationName>(["stream", "terminal"]);
 
 /** Forms of Host that are not ours, of a port `at`. */
 const foreignHosts = (at: number): string[] => [
@@ -113,8 +129,8 @@ export async function runMatrix(it: MatrixApi, credentials: readonly Credential[
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const result: Result = { requests: 0, unexpected: [] };
   try {
-    for (const name of Object.keys(routes) as RouteName[]) {
-      const asking: Asking = { name, route: routes[name], upgrade: webSockets.has(name) };
+    for (const name of operationNames) {
+      const asking: Asking = { name, route: operation(name), upgrade: webSockets.has(name) };
       for (const credential of credentials) await askAll(it, agent, { asking, credential, named, result });
     }
   } finally {
@@ -171,7 +187,9 @@ async function askAll(it: MatrixApi, agent: Agent, { asking, credential, named, 
             what: "forwarded headers",
           },
         ];
-  const taken = new Set(Object.values(routes).flatMap((each) => (each.path === route.path ? allowed(each) : [])));
+  const taken = new Set(
+    operationNames.map(operation).flatMap((each) => (each.path === route.path ? allowed(each) : [])),
+  );
   const override = { "x-http-method-override": route.method };
   const others: Sent[] = methods
     .filter((method) => !taken.has(method) && !asking.upgrade)
@@ -195,12 +213,12 @@ async function askAll(it: MatrixApi, agent: Agent, { asking, credential, named, 
 }
 
 function isElsewhere({ route }: Asking, { origin }: Credential, from: string): boolean {
-  return origin !== undefined && origin !== from && route.access !== "anyone";
+  return origin !== undefined && origin !== from && route.who.device !== "anyone";
 }
 
-function bodyOf({ route }: Asking, method: string): string {
-  if (method === "GET" || method === "HEAD" || method === "OPTIONS" || route.body === undefined) return "";
-  return JSON.stringify(bodies[route.body as keyof typeof bodies]);
+function bodyOf({ name, route }: Asking, method: string): string {
+  if (method === "GET" || method === "HEAD" || method === "OPTIONS" || route.input === undefined) return "";
+  return JSON.stringify(bodies[name as keyof typeof bodies]);
 }
 
 function isExpected(expected: Expected, reached: boolean, status: number): boolean {
@@ -208,11 +226,11 @@ function isExpected(expected: Expected, reached: boolean, status: number): boole
   return !reached && (expected === "refused" || expected.includes(status));
 }
 
-function allowed({ method }: Route): string[] {
+function allowed({ method }: Operation): string[] {
   return method === "GET" ? ["GET", "HEAD"] : [method];
 }
 
-function pathOf({ path }: Route, params: Record<string, string>): string {
+function pathOf({ path }: Operation, params: Record<string, string>): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? "0");
 }
 

@@ -2,12 +2,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { callerOf } from "../supervisor/callers/identify-caller.ts";
-import { fenced, guardOf } from "../api/authorize.ts";
+import { createAuthorize } from "../api/authorize.ts";
 import type { Callers } from "../ports/api.ts";
 import { capabilityHeader } from "../contract/caller.ts";
 import { proofHeader } from "../contract/device-proof.ts";
-import { HoldfastError } from "../contract/error.ts";
-import { streamProtocol, type RouteName } from "../contract/http.ts";
+import { HoldfastError } from "../contract/errors.ts";
+import type { OperationName } from "../contract/operations.ts";
+import { streamProtocol } from "../contract/stream.ts";
 import { asLaunchId } from "../contract/ids.ts";
 import type { Right } from "../contract/rights.ts";
 import type { SessionState } from "../model/session.ts";
@@ -23,24 +24,24 @@ import {
 } from "./matrix.fixture.ts";
 
 /** Routes whose sample body cannot work: nothing vouches for the key. */
-const neverWorks = new Set<RouteName>(["login"]);
+const neverWorks = new Set<OperationName>(["login"]);
 /** They name no device that exists: behind the gate they are 404. */
-const ofDevice = new Set<RouteName>(["deviceEdit", "deviceRevoke"]);
+const ofDevice = new Set<OperationName>(["deviceEdit", "deviceRevoke"]);
 
 const forAnyone = ({ name, route }: Asking): Expected => {
   if (neverWorks.has(name)) return "refused";
-  return route.access === "anyone" ? "reached" : [401];
+  return route.who.device === "anyone" ? "reached" : [401];
 };
 
 const forPerson = ({ name, route }: Asking): Expected => {
   if (neverWorks.has(name)) return "refused";
   if (ofDevice.has(name)) return [404];
-  return route.access === "socket-only" ? [404] : "reached";
+  return route.who.device === "socket-only" ? [404] : "reached";
 };
 
 /** What devices may do besides reading, by name: written out, so that a route that becomes open to them is seen here. */
-const answering = new Set<RouteName>(["prompt", "answer", "cancel", "primerDismiss", "promptEdit"]);
-const watching = new Set<RouteName>(["login", "logout", "webhook", "pushSubscribe", "pushRemove", "pushTest"]);
+const answering = new Set<OperationName>(["prompt", "answer", "cancel", "primerDismiss", "promptEdit"]);
+const watching = new Set<OperationName>(["login", "logout", "webhook", "pushSubscribe", "pushRemove", "pushTest"]);
 
 const forDevice =
   (rights: Right) =>
@@ -48,7 +49,7 @@ const forDevice =
     const { name, route } = asking;
     const may = rights === "all" || route.method === "GET" || watching.has(name);
     if (may || (rights === "answer" && answering.has(name))) return forPerson(asking);
-    return route.access === "socket-only" ? [404] : [403];
+    return route.who.device === "socket-only" ? [404] : [403];
   };
 
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
@@ -60,7 +61,7 @@ const signed = (device: TestDevice, { upgrade }: Asking, { method, path, body }:
     : { authorization: device.header(method, path, body) };
 
 /** What an agent may ask, by name: written out, so that a route that becomes open to agents is seen here. */
-const agents = new Set<RouteName>([
+const agents = new Set<OperationName>([
   "health",
   "info",
   "openapi",
@@ -136,7 +137,7 @@ async function credentialsOf(it: MatrixApi): Promise<Credential[]> {
       ...tcp(
         "the token in the address",
         () => ({}),
-        (asking) => (asking.route.access === "anyone" ? "refused" : [401]),
+        (asking) => (asking.route.who.device === "anyone" ? "refused" : [401]),
       ),
       search: `token=${it.token}`,
     },
@@ -167,7 +168,7 @@ async function credentialsOf(it: MatrixApi): Promise<Credential[]> {
 
 const session = { id: "ab-1", project: "p", role: "worker" } as unknown as SessionState;
 const store = { session: (id: string) => (id === session.id ? session : null) };
-const parts = { store, agents: { of: () => null } } as unknown as Parameters<typeof guardOf>[0];
+const parts = { store, agents: { of: () => null } } as unknown as Parameters<typeof createAuthorize>[0];
 
 /** As the daemon's, but that the capability is a word: src/daemon/callers.test.ts has the true ones. */
 const callers: Callers = {
@@ -182,8 +183,8 @@ const callers: Callers = {
 
 async function open(readOnly: boolean): Promise<MatrixApi> {
   const asked: TestApi["asked"] = [];
-  const handlers = fenced(parts, recordingHandlers(asked));
-  const it = await openTestApi({ handlers, guard: guardOf(parts), callers, readOnly });
+  const authorize = createAuthorize(parts);
+  const it = await openTestApi({ handlers: recordingHandlers(asked), authorize, callers, readOnly });
   const agentsSocket = join(it.directory, "a.sock");
   await it.api.listenSocket(agentsSocket, "agents");
   return { ...it, asked, agentsSocket };
@@ -205,8 +206,15 @@ test("[PROOF-1] every route with every credential, Host, Origin and method is an
 
 test("[PROOF-1] a read-only daemon lets nothing through that writes", async () => {
   const it = await open(true);
-  const writes = ({ route: { method, whileReadOnly } }: Asking, door: string): boolean =>
-    method !== "GET" && (whileReadOnly === undefined || (whileReadOnly.via ?? door) !== door);
+  const writes = (
+    {
+      route: {
+        method,
+        who: { whileReadOnly },
+      },
+    }: Asking,
+    door: string,
+  ): boolean => method !== "GET" && (whileReadOnly === undefined || (whileReadOnly.via ?? door) !== door);
   try {
     const all = (await credentialsOf(it)).filter(({ name }) => /main token|the person/.test(name));
     const readOnly = all.map((credential): Credential => ({

@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
-import { routes } from "../contract/http.ts";
-import type { Route } from "../contract/route.ts";
+import { operation, operationNames } from "../contract/operations.ts";
 import { openTestApi } from "./api.fixture.ts";
 import { describeApi } from "./openapi.ts";
 
 type Json = Record<string, unknown>;
-const document = JSON.parse(JSON.stringify(describeApi({ version: "1.2.3", build: "1.2.3+abc" }))) as {
+const document = JSON.parse(JSON.stringify(await describeApi({ version: "1.2.3", build: "1.2.3+abc" }))) as {
   openapi: string;
   info: { title: string; version: string; description: string };
   paths: Record<string, Record<string, Json>>;
@@ -15,14 +14,15 @@ const document = JSON.parse(JSON.stringify(describeApi({ version: "1.2.3", build
 test("[HTTP-18] every route stands in the OpenAPI 3.1 document, with its parameters, body and answer", () => {
   expect(document.openapi).toBe("3.1.0");
   expect(document.info).toMatchObject({ title: "Holdfast", version: "1.2.3" });
-  for (const [name, route] of Object.entries(routes) as [string, Route][]) {
-    const operation = document.paths[route.path]?.[route.method.toLowerCase()] ?? {};
-    expect(operation).toMatchObject({ operationId: name, summary: route.summary });
-    const parameters = (operation["parameters"] as { name: string; in: string }[]).map((each) => each.name);
+  for (const name of operationNames) {
+    const route = operation(name);
+    const described = document.paths[route.path]?.[route.method.toLowerCase()] ?? {};
+    expect(described).toMatchObject({ operationId: name, summary: route.summary });
+    const parameters = (described["parameters"] as { name: string; in: string }[]).map((each) => each.name);
     const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
     expect(parameters).toEqual([...inPath, ...Object.keys(route.query ?? {})]);
-    expect(operation["requestBody"] !== undefined).toBe(route.body !== undefined);
-    expect(Object.keys(operation["responses"] as Json)).toContain("default");
+    expect(described["requestBody"] !== undefined).toBe(route.input !== undefined);
+    expect(Object.keys(described["responses"] as Json)).toContain("default");
   }
 });
 

@@ -1,23 +1,21 @@
-/** The OpenAPI 3.1 document, made from the route table and the schemas. Loaded when somebody asks for it. */
-import * as z from "zod/mini";
-import * as command from "../contract/command.ts";
-import { errorStatus } from "../contract/error.ts";
-import { agentRights, rightWords } from "../contract/agent-rights.ts";
+/** The OpenAPI 3.1 document, derived from the contract. Loaded on request. */
+import type * as zod from "zod/mini";
 import { deviceScheme, requestText } from "../contract/device-proof.ts";
-import { routes, type RouteName } from "../contract/http.ts";
-import { routeRights } from "../contract/rights.ts";
-import type { Route } from "../contract/route.ts";
-import * as wire from "../contract/wire.ts";
+import { errorStatus } from "../contract/errors.ts";
+import { schemas, type Operation, type Schema } from "../contract/operation.ts";
+import { operation, operationNames, parameterNames, type OperationName } from "../contract/operations.ts";
+import { agentRights } from "../contract/rights.ts";
 
 type Json = Record<string, unknown>;
 
 const prefix = "#/components/schemas/";
 
-export function describeApi(daemon: { version: string; build: string }): Json {
+export async function describeApi(daemon: { version: string; build: string }): Promise<Json> {
   const paths: Record<string, Json> = {};
-  for (const [name, route] of Object.entries(routes) as [RouteName, Route][]) {
-    const methods = (paths[route.path] ??= {});
-    methods[route.method.toLowerCase()] = describeRoute(name, route);
+  for (const name of operationNames) {
+    const described = operation(name);
+    const methods = (paths[described.path] ??= {});
+    methods[described.method.toLowerCase()] = describeOperation(name, described);
   }
   return {
     openapi: "3.1.0",
@@ -25,11 +23,11 @@ export function describeApi(daemon: { version: string; build: string }): Json {
       title: "Holdfast",
       version: daemon.version,
       "x-build": daemon.build,
-      description: `The daemon's API. Over its unix socket it asks for no proof; over TCP scripts send the main token and browsers sign each request with their device's key. x-right is the right that a device needs.\n\n${describeRights()}`,
+      description: `The daemon's API. Its unix socket requires no credential; over TCP scripts send the main token and browsers sign each request with their device's key. x-right is the right that a device needs.\n\n${describeRights()}`,
     },
     paths,
     components: {
-      schemas: describeSchemas(),
+      schemas: describeSchemas(await import("zod/mini")),
       securitySchemes: {
         token: { type: "http", scheme: "bearer" },
         device: {
@@ -43,45 +41,45 @@ export function describeApi(daemon: { version: string; build: string }): Json {
   };
 }
 
-/** As Markdown, which this field may hold. */
+/** As Markdown, which this field may contain. */
 function describeRights(): string {
-  const rows = Object.values(rightWords).map(({ may, limit }) => `| ${may} | ${limit} |`);
+  const rows = Object.values(agentRights).map(({ may, limit }) => `| ${may} | ${limit} |`);
   const table = ["| An agent may | Within these limits |", "| --- | --- |", ...rows].join("\n");
-  return `Agents that Holdfast launched are identified by their processes and capabilities; all other routes are the person's alone:\n\n${table}`;
+  return `Agents that Holdfast launched are identified by their processes and capabilities; all other operations are for the user only:\n\n${table}`;
 }
 
-function describeRoute(name: RouteName, route: Route): Json {
+function describeOperation(name: OperationName, { path, summary, who, query, input, output }: Operation): Json {
+  const isOpen = who.device === "anyone";
   return {
     operationId: name,
-    summary: route.summary,
-    ...(route.access === undefined ? {} : { "x-access": route.access }),
-    // Which row of the table in `info` lets an agent ask this, if any does.
-    "x-agents": agentRights[name] ?? "never",
-    ...(route.access === "anyone" ? { security: [] } : { "x-right": routeRights[name] }),
+    summary,
+    ...(isOpen || who.device === "socket-only" ? { "x-access": who.device } : {}),
+    // Which row of the table in `info` lets an agent call it, if any does.
+    "x-agents": who.agent ?? "never",
+    ...(isOpen ? { security: [] } : { "x-right": who.device === "socket-only" ? "all" : who.device }),
     parameters: [
-      ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, param]) => parameter(param ?? "", "path")),
-      ...Object.entries(route.query ?? {}).map(([param, about]) => parameter(param, "query", about)),
+      ...parameterNames(path).map((param) => parameter(param, "path")),
+      ...Object.entries(query ?? {}).map(([param, about]) => parameter(param, "query", about)),
     ],
-    ...(route.body === undefined
+    ...(input === undefined
       ? {}
-      : { requestBody: { required: true, content: { "application/json": { schema: reference(route.body) } } } }),
+      : { requestBody: { required: true, content: { "application/json": { schema: reference(input) } } } }),
     responses: {
-      ...success(name, route),
-      default: { description: "Refused or failed", content: { "application/json": { schema: reference("error") } } },
+      ...success(name, summary, output),
+      default: { description: "Refused or failed", content: { "application/json": { schema: error } } },
     },
   };
 }
 
-function success(name: string, route: Route): Json {
-  const schema = reference(route.answer);
+function success(name: OperationName, description: string, output: Schema): Json {
+  const schema = reference(output);
   if (name === "stream" || name === "terminal")
     return { "101": { description: "A WebSocket whose messages are frames", "x-message": schema } };
   if (name === "attachment") {
-    const image = { schema: { type: "string", format: "binary" } };
-    return { "200": { description: route.summary, content: { "image/*": image } } };
+    return { "200": { description, content: { "image/*": { schema: { type: "string", format: "binary" } } } } };
   }
   const type = name === "sse" ? "text/event-stream" : "application/json";
-  return { "200": { description: route.summary, content: { [type]: { schema } } } };
+  return { "200": { description, content: { [type]: { schema } } } };
 }
 
 function parameter(name: string, place: "path" | "query", description?: string): Json {
@@ -89,15 +87,21 @@ function parameter(name: string, place: "path" | "query", description?: string):
   return { name, in: place, required: place === "path", schema: { type: "string" }, ...about };
 }
 
-function reference(name: string): Json {
-  if (!name.endsWith("[]")) return { $ref: prefix + name };
-  return { type: "array", items: { $ref: prefix + name.slice(0, -2) } };
+function reference({ id }: Pick<Schema, "id">): Json {
+  if (!id.endsWith("[]")) return { $ref: prefix + id };
+  return { type: "array", items: { $ref: prefix + id.slice(0, -2) } };
 }
 
-function describeSchemas(): Record<string, Json> {
+const error = { $ref: `${prefix}error` };
+
+/** Schemas that are part of others become references, because all are registered by name. */
+function describeSchemas(z: typeof zod): Json {
+  const registry = z.registry<{ id: string }>();
+  for (const schema of schemas) if (!schema.id.endsWith("[]")) registry.add(schema(z), { id: schema.id });
+  const described = Object.entries(z.toJSONSchema(registry, { uri: (id) => prefix + id }).schemas);
   return {
-    ...convert(command, "input"),
-    ...convert(wire, "output"),
+    // Inside a document `$schema` and `$id` would give each schema its own address, where no reference resolves.
+    ...Object.fromEntries(described.map(([id, schema]) => [id, { ...schema, $schema: undefined, $id: undefined }])),
     error: {
       type: "object",
       required: ["error"],
@@ -113,46 +117,5 @@ function describeSchemas(): Record<string, Json> {
         },
       },
     },
-    openapi: { type: "object", description: "This document" },
-    frame: { oneOf: [hello, snapshot, events] },
   };
 }
-
-/** Schemas that others hold become references, because all of them are registered by name. */
-function convert(module: Record<string, unknown>, io: "input" | "output"): Record<string, Json> {
-  const registry = z.registry<{ id: string }>();
-  for (const [id, value] of Object.entries(module)) if (isSchema(value)) registry.add(value, { id });
-  const { schemas } = z.toJSONSchema(registry, { uri: (id) => prefix + id, io });
-  const described: Record<string, Json> = {};
-  for (const [id, schema] of Object.entries(schemas)) {
-    // Inside a document these two would give each schema an address of its own, where no reference resolves.
-    described[id] = { ...schema, $schema: undefined, $id: undefined };
-  }
-  return described;
-}
-
-function isSchema(value: unknown): value is z.ZodMiniType {
-  return typeof value === "object" && value !== null && "_zod" in value;
-}
-
-const cursor = { type: "integer", description: "Where the follower stands; resume with ?after=" };
-const sessions = { type: "array", items: { $ref: `${prefix}sessionJson` } };
-const frame = (name: string, properties: Json): Json => ({
-  type: "object",
-  required: ["frame", "cursor", ...Object.keys(properties)],
-  properties: { frame: { const: name }, cursor, ...properties },
-});
-const hello = frame("hello", { version: { type: "string" }, build: { type: "string" } });
-const snapshot = frame("snapshot", { sessions });
-const events = frame("events", {
-  events: {
-    type: "array",
-    items: {
-      allOf: [
-        { $ref: `${prefix}eventJson` },
-        { type: "object", required: ["session"], properties: { session: { type: "string" } } },
-      ],
-    },
-  },
-  sessions,
-});

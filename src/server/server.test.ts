@@ -46,7 +46,7 @@ async function listenOn(path: string): Promise<Api> {
   const rest = { webDirectory: null, version: "1", build: "1", readOnly: false, log };
   const api = createApi({
     handlers: recordingHandlers([]),
-    guard: () => undefined,
+    authorize: () => undefined,
     callers: trustingCallers,
     tail: it.tail,
     terminals: noTerminals,

@@ -7,24 +7,22 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TlsFiles } from "../base/tls-files.ts";
-import type { Callers, Guard, Handlers, Logger, Tail, Terminals } from "../ports/api.ts";
-import { HoldfastError } from "../contract/error.ts";
+import type { Callers, Authorize, Handlers, Logger, Tail, Terminals } from "../ports/api.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { FollowingDevice } from "../contract/stream.ts";
-import type { DeviceJson } from "../contract/wire.ts";
+import type { DeviceJson } from "../contract/device.ts";
 import type { Access, Bearer } from "./access.ts";
-import { refuseUpgrade } from "./answer.ts";
+import { refuseUpgrade, Refusal } from "./response.ts";
 import { promptLimitBytes } from "./body.ts";
 import { createDispatch, type Dispatch } from "./dispatch.ts";
 import { createFollowers } from "./followers.ts";
-import { createWho, type Door } from "./gate.ts";
+import { createWho, type Listener } from "./gate.ts";
 import { assertMayListen, createHosts, isAlsoIpv6 } from "./hosts.ts";
-import { createOwnRoutes } from "./own-routes.ts";
-import { Refusal } from "./refusal.ts";
+import { createOwnOperations } from "./own-operations.ts";
 import { createRouter } from "./router.ts";
-import { claimSocketPath } from "./socket-path.ts";
+import { claimSocketPath, listenOn, untilListening } from "./listen.ts";
 import { createTerminalSockets } from "./terminals.ts";
 import { createUpgrade } from "./upgrade.ts";
-import { listenOn, untilListening } from "./listen.ts";
 import { createStrangers, type StrangerLimits } from "./strangers.ts";
 
 /** Running requests get this long to finish when the daemon stops; then their connections are cut. */
@@ -46,7 +44,7 @@ const maxConnections = 512;
 
 export interface ApiOptions {
   handlers: Handlers;
-  guard: Guard;
+  authorize: Authorize;
   callers: Callers;
   tail: Tail;
   terminals: Terminals;
@@ -94,7 +92,7 @@ export function createApi(options: ApiOptions): Api {
   const who = createWho(options.callers);
   const running = new Set<ServerResponse>();
   let url: string | null = null;
-  let tcp: { host: string; port: number; door: Door; ipv6: boolean; localhost: boolean } | null = null;
+  let tcp: { host: string; port: number; listener: Listener; ipv6: boolean; localhost: boolean } | null = null;
   const { publicUrls = [], tls = null } = options;
   const strangers = createStrangers({
     port: () => tcp?.port ?? 0,
@@ -110,24 +108,24 @@ export function createApi(options: ApiOptions): Api {
   };
   const followers = createFollowers(options.tail, { log, heartbeatMs: options.heartbeatMs, deviceOf });
   const terminals = createTerminalSockets(options.terminals, options);
-  const findRoute = createRouter();
+  const findOperation = createRouter();
   // A certificate is for a name: the link leads to the public address where TLS is our own.
   const linkUrl = (): string | null => (tls === null ? url : (publicUrls[0] ?? url));
-  const own = createOwnRoutes({ ...options, followers, terminals, url: linkUrl });
+  const own = createOwnOperations({ ...options, followers, terminals, url: linkUrl });
   const dispatch = createDispatch({
     ...options,
     who,
     own,
-    findRoute,
+    findOperation,
     bodyLimitBytes: options.bodyLimitBytes ?? promptLimitBytes,
   });
-  const upgrade = createUpgrade({ ...options, who, followers, terminals, findRoute });
+  const upgrade = createUpgrade({ ...options, who, followers, terminals, findOperation });
 
-  const addServer = (door: () => Door, made: Server): Server => {
+  const addServer = (listener: () => Listener, made: Server): Server => {
     if (closing !== undefined) throw new Error("the API is closed");
-    const server = serve(made, dispatch, door, running);
+    const server = serve(made, dispatch, listener, running);
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      void upgrade(request, socket, head, door());
+      void upgrade(request, socket, head, listener());
     });
     servers.push(server);
     return server;
@@ -138,7 +136,7 @@ export function createApi(options: ApiOptions): Api {
       tls === null ? createServer(serverOptions) : (await import("./tls.ts")).createTlsServer(tls, serverOptions, log);
     const server = addServer(() => {
       if (tcp === null) throw new Error("a request came before the port was known");
-      return tcp.door;
+      return tcp.listener;
     }, made);
     server.maxConnections = maxConnections;
     server.on("connection", (socket: Socket) => strangers.add(socket));
@@ -170,8 +168,8 @@ export function createApi(options: ApiOptions): Api {
       const hasIpv6 = (): boolean => tcp?.ipv6 === true;
       const hasLocalhost = (): boolean => tcp?.localhost === true;
       const hosts = createHosts(host, actual, { publicUrls, tls: tls !== null, hasIpv6, hasLocalhost });
-      const door: Door = { via: "tcp", hosts, strangers };
-      tcp = { host, port: actual, door, ipv6: !isAlsoIpv6(host), localhost: host === "::" };
+      const listener: Listener = { via: "tcp", hosts, strangers };
+      tcp = { host, port: actual, listener, ipv6: !isAlsoIpv6(host), localhost: host === "::" };
       url = hosts.url;
       return { port: actual, url: hosts.url };
     },
@@ -203,9 +201,9 @@ const isWebSocket = (request: IncomingMessage): boolean => request.headers.upgra
 // Other upgrades (curl offers h2c) are ignored and answered as plain requests.
 const serverOptions = { ...limits, shouldUpgradeCallback: isWebSocket };
 
-function serve(server: Server, dispatch: Dispatch, door: () => Door, running: Set<ServerResponse>): Server {
+function serve(server: Server, dispatch: Dispatch, listener: () => Listener, running: Set<ServerResponse>): Server {
   const handle = (request: IncomingMessage, response: ServerResponse, proceed: () => void): void => {
-    const at = door();
+    const at = listener();
     const answered = at.via === "tcp" ? at.strangers.asks(request.socket) : null;
     running.add(response);
     response.once("close", () => {

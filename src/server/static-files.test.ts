@@ -95,7 +95,7 @@ test.each(escapes)("[HTTP-17] %s leaves the directory by no way", async (path) =
   const answer = await it.tcp("GET", path, noToken);
   expect(answer.text).not.toContain("secret\n");
   expect(answer.status).toBe(404);
-  expect(answer.json.error?.message).toContain("There is nothing at GET ");
+  expect(answer.json.error?.message).toContain("Not found: GET ");
 });
 
 test("[HTTP-16] without a built dashboard / says so", async () => {

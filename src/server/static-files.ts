@@ -6,8 +6,8 @@ import { open, realpath } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import { extname, join, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { securityHeaders } from "./headers.ts";
-import { nothingAt } from "./router.ts";
+import { securityHeaders } from "./response.ts";
+import { notFound } from "./router.ts";
 
 const types: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -36,13 +36,13 @@ export interface StaticRequest {
 }
 
 export async function sendFile(directory: string | null, ask: StaticRequest, response: ServerResponse): Promise<void> {
-  if (directory === null) throw nothingAt(ask.method, ask.path, "This daemon was built without the dashboard.");
-  if (ask.method !== "GET" && ask.method !== "HEAD") throw nothingAt(ask.method, ask.path);
+  if (directory === null) throw notFound(ask.method, ask.path, "This daemon was built without the dashboard.");
+  if (ask.method !== "GET" && ask.method !== "HEAD") throw notFound(ask.method, ask.path);
   const wanted = ask.path === "/" ? "/index.html" : ask.path;
   const file =
     (await openPacked(directory, wanted, ask.encodings)) ??
     (ask.navigation ? await openPacked(directory, "/index.html", ask.encodings) : null);
-  if (file === null) throw nothingAt(ask.method, ask.path);
+  if (file === null) throw notFound(ask.method, ask.path);
   try {
     response.writeHead(200, {
       ...securityHeaders,

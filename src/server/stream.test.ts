@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket, type ClientOptions } from "ws";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { Right } from "../contract/rights.ts";
 import type { Frame } from "../contract/stream.ts";
 import { openTestApi, type TestApi } from "./api.fixture.ts";
@@ -51,7 +51,9 @@ async function follow(query = "", protocols: string[] = []): Promise<Followed> {
 }
 
 function textsOf(frames: Frame[]): string[] {
-  return frames.flatMap((each) => (each.frame === "events" ? each.events.map((event) => String(event["text"])) : []));
+  return frames.flatMap((each) =>
+    each.frame === "events" ? each.events.map((event) => ("text" in event ? event.text : "")) : [],
+  );
 }
 
 const commit = (count: number, session = "ma-1"): void => {
@@ -194,7 +196,7 @@ describe("WebSocket", () => {
   });
 
   const refusals: [string, () => WebSocket, number, string][] = [
-    ["no token", () => openSocket("", ["holdfast.v1"]), 401, "A token is needed."],
+    ["no token", () => openSocket("", ["holdfast.v1"]), 401, "Authentication required."],
     ["a wrong token", () => openSocket("", ["holdfast.v1", "holdfast.token.x"]), 401, "The token is not valid."],
     [
       "another site's Origin",
@@ -212,9 +214,9 @@ describe("WebSocket", () => {
       "a foreign Host",
       () => openSocket("", [], { headers: { host: "evil.example", authorization: `Bearer ${it.token}` } }),
       421,
-      'This daemon does not answer for this Host: "evil.example".',
+      'Host not allowed: "evil.example".',
     ],
-    ["a broken cursor", () => openSocket("?after=x"), 400, 'after must be a cursor (a whole number), not "x".'],
+    ["a broken cursor", () => openSocket("?after=x"), 400, '`after` must be a cursor (an integer), not "x".'],
   ];
   test.each(refusals)("[SEC-1] an upgrade with %s is refused", async (_, open, status, message) => {
     const socket = open();
@@ -239,15 +241,15 @@ describe("WebSocket", () => {
     );
     expect(status).toBe(400);
     const plain = await it.tcp("GET", "/api/stream");
-    expect(plain.json.error?.message).toBe("This address speaks WebSocket.");
+    expect(plain.json.error?.message).toBe("This address requires a WebSocket.");
   });
 
   test("[ROLE-2] streams and the login link ask the guard who may use them, by either way in", async () => {
     await it.close();
     const guarded: string[] = [];
     it = await openTestApi({
-      guard: (route, { actor, query }) => {
-        guarded.push(`${route} ${actor} ${query["session"] ?? ""}`);
+      authorize: ({ name, actor, query }) => {
+        guarded.push(`${name} ${actor} ${("session" in query && query.session) || ""}`);
         throw new HoldfastError("forbidden", "not you");
       },
     });

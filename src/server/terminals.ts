@@ -5,11 +5,11 @@
 import type { WebSocket } from "ws";
 import type { Logger, Terminals } from "../ports/api.ts";
 import type { TerminalView } from "../ports/runtime.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { includes } from "../contract/rights.ts";
-import type { TerminalFrame, TerminalRequest } from "../contract/wire.ts";
+import type { TerminalFrame, TerminalRequest } from "../contract/terminal.ts";
 import type { Bearer } from "./access.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal } from "./response.ts";
 import { defaultHeartbeatMs } from "./followers.ts";
 
 /** Each viewer is a process and a pseudo-terminal. */

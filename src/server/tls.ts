@@ -2,7 +2,7 @@
 import type { Server, ServerOptions } from "node:http";
 import { readTlsFiles, stampOf, type TlsFiles } from "../base/tls-files.ts";
 import type { Logger } from "../ports/api.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 
 /** A stranger may not keep half a handshake for Node's own two minutes. */
 const handshakeMs = 10_000;

@@ -2,17 +2,14 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
-import type { Guard, Logger } from "../ports/api.ts";
-import { streamProtocol } from "../contract/http.ts";
+import type { Authorize, Logger } from "../ports/api.ts";
+import { streamProtocol } from "../contract/stream.ts";
 import type { Access } from "./access.ts";
-import { refuseUpgrade } from "./answer.ts";
-import type { Followers } from "./followers.ts";
-import { checkAddress, checkRoute, checkToken, type Door, type Who } from "./gate.ts";
-import { HoldfastError } from "../contract/error.ts";
-import { readCursor, splitUrl } from "./request-parts.ts";
-import { readQuery, type FindRoute } from "./router.ts";
-import { Refusal } from "./refusal.ts";
-import { webSocketSink } from "./stream-sinks.ts";
+import { refuseUpgrade, Refusal } from "./response.ts";
+import { type Followers, webSocketSink } from "./followers.ts";
+import { checkAddress, checkOperation, checkToken, type Listener, type Who } from "./gate.ts";
+import { HoldfastError } from "../contract/errors.ts";
+import { readCursor, splitUrl, readQuery, type FindOperation } from "./router.ts";
 import { readTerminalAsk, type TerminalSockets } from "./terminals.ts";
 
 /** Followers have nothing to say but "ping"; more is a mistake. */
@@ -23,14 +20,14 @@ const maxTypedBytes = 64 * 1024;
 export interface UpgradeParts {
   access: Access;
   who: Who;
-  guard: Guard;
+  authorize: Authorize;
   followers: Followers;
   terminals: TerminalSockets;
-  findRoute: FindRoute;
+  findOperation: FindOperation;
   log: Logger;
 }
 
-export function createUpgrade({ access, who, guard, followers, terminals, findRoute, log }: UpgradeParts) {
+export function createUpgrade({ access, who, authorize, followers, terminals, findOperation, log }: UpgradeParts) {
   // 20 ms to load and nothing a CLI ever needs: it waits for the first browser.
   const servers = new Map<number, Promise<WebSocketServer>>();
   const load = async (maxPayload: number): Promise<WebSocketServer> => {
@@ -55,33 +52,33 @@ export function createUpgrade({ access, who, guard, followers, terminals, findRo
     (await server).handleUpgrade(upgrade.request, upgrade.socket, upgrade.head, use);
   };
 
-  return async (request: IncomingMessage, socket: Duplex, head: Buffer, door: Door): Promise<void> => {
+  return async (request: IncomingMessage, socket: Duplex, head: Buffer, listener: Listener): Promise<void> => {
     // Node has let go of the socket: an error without a listener would end the daemon.
     socket.on("error", () => socket.destroy());
     try {
-      checkAddress(request, door);
+      checkAddress(request, listener);
       const { path, search } = splitUrl(request);
-      const bearer = checkToken(request, door, access, true);
-      if (door.via === "tcp") door.strangers.proven(request.socket);
-      const { name, route, params } = findRoute("GET", path);
-      checkRoute(bearer, name);
-      const query = readQuery(route, search);
+      const bearer = checkToken(request, listener, access, true);
+      if (listener.via === "tcp") listener.strangers.proven(request.socket);
+      const { name, operation, params } = findOperation("GET", path);
+      checkOperation(bearer, operation);
+      const query = readQuery(operation, search);
       const parts = { request, socket, head };
       if (name === "terminal") {
-        // An agent messages others by prompts, which are on record; keys are a person's.
-        if (who.actor(request, door, bearer) !== "person")
-          throw new Refusal("forbidden", "A terminal is for a person to use.");
+        // Agents message each other by prompts, which are recorded; keystrokes are not.
+        if (who.actor(request, listener, bearer) !== "person")
+          throw new Refusal("forbidden", "Agents cannot open terminals.");
         const ask = readTerminalAsk(params["id"] ?? "", query, bearer);
         return await accept(parts, maxTypedBytes, (webSocket) => terminals.add(webSocket, ask));
       }
       if (name !== "stream") {
         throw new Refusal("invalid", "Only /api/stream and a session's terminal can become a WebSocket.");
       }
-      guard(name, { actor: who.actor(request, door, bearer), query });
+      authorize({ name, actor: who.actor(request, listener, bearer), params: {}, query, input: undefined });
       const after = readCursor(query["after"]);
-      const still = (): void => void who.actor(request, door, bearer);
+      const recheck = (): void => void who.actor(request, listener, bearer);
       await accept(parts, maxMessageBytes, (webSocket) => {
-        const follower = followers.add(webSocketSink(webSocket), { after, session: query["session"], bearer, still });
+        const follower = followers.add(webSocketSink(webSocket), { after, session: query["session"], bearer, recheck });
         webSocket.on("close", () => follower.remove());
         webSocket.on("error", () => webSocket.terminate());
         // A browser cannot see protocol pings: it asks, and knows by the answer that the line still lives.

@@ -1,7 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import type { RawBody } from "../ports/api.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { openTestApi, recordingHandlers } from "./api.fixture.ts";
 import { maxRawBodies } from "./body.ts";
 
@@ -13,8 +12,7 @@ describe("webhooks", () => {
     const taken: Uint8Array[] = [];
     const seen: unknown[] = [];
     const handlers = recordingHandlers([], {
-      webhook: async ({ body }) => {
-        const raw = body as RawBody;
+      webhook: async ({ input: raw }) => {
         await raw.read((piece) => taken.push(piece));
         seen.push(raw.headers["x-hub-signature-256"]);
         return { woken: true };
@@ -39,8 +37,7 @@ describe("webhooks", () => {
     let most = 0;
     let read = 0;
     const handlers = recordingHandlers([], {
-      webhook: async ({ body }) => {
-        const raw = body as RawBody;
+      webhook: async ({ input: raw }) => {
         if (raw.headers["x-hub-signature-256"] === undefined) throw new HoldfastError("unauthorized", "Not signed.");
         reading++;
         try {

@@ -1,7 +1,7 @@
 /** Offsets of chat launches, and the lines for their agents: rows first, files afterwards. */
 import { crc32 } from "node:zlib";
 import type { Fence } from "../contract/acp.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { LaunchPlace, OutboxRow } from "../ports/store.ts";
 import type { Sqlite } from "./sqlite.ts";

@@ -5,8 +5,8 @@
 import { realpathSync } from "node:fs";
 import { homeIdentitySetting, homeMismatch, acquireLock } from "../base/home-lock.ts";
 import type { Paths } from "../base/paths.ts";
-import { HoldfastError, messageOf } from "../contract/error.ts";
-import type { FindingJson } from "../contract/wire.ts";
+import { HoldfastError, messageOf } from "../contract/errors.ts";
+import type { FindingJson } from "../contract/daemon.ts";
 import { storageError, type DatabasePaths } from "./failure.ts";
 import { inspectDatabase, untouched } from "./inspect.ts";
 import { migrations } from "./migrations/index.ts";

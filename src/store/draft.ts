@@ -2,7 +2,7 @@
  * What one commit will write. Changes are applied one after another, each seeing the previous ones; a refused change
  * leaves no trace. Nothing reaches the database before write(), which is all or nothing.
  */
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { FactEvent, LogEntry, SessionEvent } from "../contract/event.ts";
 import type { LaunchId, PromptId, SessionId } from "../contract/ids.ts";
 import { reduce, reduceOwn } from "../model/reduce.ts";

@@ -2,7 +2,7 @@
 import { hasNoRoom, type DiskTrouble, diskTrouble, probeDisk } from "../base/durable-file.ts";
 import { accessSync, constants, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { HoldfastError, messageOf } from "../contract/error.ts";
+import { HoldfastError, messageOf } from "../contract/errors.ts";
 
 /** Paths for error messages. */
 export interface DatabasePaths {

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { foreignFile, storageError, type DatabasePaths } from "./failure.ts";
 
 /** "Hold" in ASCII: distinguishes our files from other programs' SQLite files. */

@@ -1,6 +1,6 @@
 /** Prompts by the id of their sender, which makes retries safe. */
 import { crypto } from "../base/digest.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { Attachment } from "../contract/event.ts";
 import type { PromptId, SessionId } from "../contract/ids.ts";
 import type { PromptRow } from "../ports/store.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { eventPageChars, isLastPage } from "../contract/event-page.ts";
+import { eventPageChars, isLastPage } from "../contract/stream.ts";
 import type { FactEvent } from "../contract/event.ts";
 import { asSessionId } from "../contract/ids.ts";
 import { created, makeHome } from "./store.fixture.ts";

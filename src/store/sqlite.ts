@@ -1,6 +1,6 @@
 /** One connection: its settings, prepared statements and transactions. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 
 /** Older versions can corrupt a WAL database when two connections write [DB-2]. */
 const oldestSqlite = "3.51.3";

@@ -1,6 +1,6 @@
 /** The store: committed states in memory, everything else read on demand, all writes through the group commit. */
 import { crypto } from "../base/digest.ts";
-import { HoldfastError, messageOf } from "../contract/error.ts";
+import { HoldfastError, messageOf } from "../contract/errors.ts";
 import type { FactEvent, LogEntry, SessionCreated, StoredEvent } from "../contract/event.ts";
 import type { LaunchId, ProjectId, PromptId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";

@@ -2,7 +2,7 @@
 import { reach } from "../base/test-points.ts";
 import { applyVerb, type PolicyVerb, type Verb } from "../model/lifecycle.ts";
 import { alreadyOrchestrated, orchestratorInTheWay } from "../model/roles.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { FactEvent, Judged } from "../contract/event.ts";
 import type { Actor, SessionState } from "../model/session.ts";
 import { runtimeFacts } from "./observe.ts";
@@ -28,8 +28,11 @@ export async function commitVerb(
     const isBack = putBack.length > 0 && state.workspace.at === "gone";
     const judged: SessionState = isBack ? { ...state, workspace: { at: "ready" } } : state;
     const answer = applyVerb(judged, verb, { by, agent, workspaceMissing });
-    if (!answer.ok)
-      throw new HoldfastError(answer.code, answer.message, answer.hint === null ? {} : { hint: answer.hint });
+    if (!answer.ok) {
+      const { code, message, hint, reason } = answer;
+      const details = reason === undefined ? {} : { reason, session: session.id, path: session.workspacePath };
+      throw new HoldfastError(code, message, { details, ...(hint === null ? {} : { hint }) });
+    }
     if (answer.events.some((event) => event.type === "session.intent" && event.want.want === "running")) {
       refuseBeside(orchestratorInTheWay(services.store.sessions(), state));
     }

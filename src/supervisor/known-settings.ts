@@ -6,7 +6,7 @@
 import type { ProjectSettings } from "../ports/projects.ts";
 import type { ProjectRow } from "../ports/store.ts";
 import { notContained } from "../contract/containment.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { ProjectId } from "../contract/ids.ts";
 import type { Services } from "./services.ts";
 import { readJson, writeDurable } from "../base/durable-file.ts";

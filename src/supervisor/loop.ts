@@ -8,7 +8,7 @@ import { isLostWithServer, looksDead, massDeath } from "./mass-death.ts";
 import { isInactive, isLive } from "../model/runs.ts";
 import type { Observation } from "../ports/runtime.ts";
 import type { FactEvent } from "../contract/event.ts";
-import { HoldfastError, messageOf } from "../contract/error.ts";
+import { HoldfastError, messageOf } from "../contract/errors.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { Coordinator } from "./coordinator.ts";

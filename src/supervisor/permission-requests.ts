@@ -1,12 +1,13 @@
 /** What an open question is about: its tool call as the agent described it up to the moment it asked. */
 import type { Store } from "../ports/store.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { SessionId } from "../contract/ids.ts";
 import { questionId, questionsNamed } from "../contract/question.ts";
 import { shorten } from "../model/text.ts";
 import type { PermissionRequest, SessionState } from "../model/session.ts";
 import { callDetails, mergeCall, type CallDetails, type ToolCallFields } from "../model/tool-call.ts";
-import type { QuestionJson, SessionJson } from "../contract/wire.ts";
+import type { QuestionJson } from "../contract/permission.ts";
+import type { SessionJson } from "../contract/session.ts";
 
 /** A call's updates are near its question; one that is mentioned earlier than this counts as not described. */
 const searchedEvents = 500;

@@ -6,7 +6,7 @@ import { judgeCall, optionFor, type CallFacts, type Verdict, type CallPath } fro
 import type { Logger } from "../ports/api.ts";
 import type { LoadedRules, RuleBook, RuleSource } from "../ports/permission-rules.ts";
 import type { Store } from "../ports/store.ts";
-import { messageOf } from "../contract/error.ts";
+import { messageOf } from "../contract/errors.ts";
 import { ruleText } from "../contract/permission-rules.ts";
 import type { SessionState } from "../model/session.ts";
 import { callDetails, mergeCall, type CallDetails } from "../model/tool-call.ts";

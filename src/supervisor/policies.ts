@@ -2,7 +2,7 @@
 import { reach } from "../base/test-points.ts";
 import { policyActors } from "../model/lifecycle.ts";
 import { isCleared } from "../model/runs.ts";
-import { messageOf } from "../contract/error.ts";
+import { messageOf } from "../contract/errors.ts";
 import type { ProjectId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { commitPolicyVerb } from "./apply-verb.ts";

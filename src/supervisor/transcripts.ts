@@ -4,7 +4,7 @@
  */
 import { setImmediate as breathe } from "node:timers/promises";
 import type { Store } from "../ports/store.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { SessionId } from "../contract/ids.ts";
 import { compactItem } from "../model/transcript/compact.ts";
 import type { TranscriptItem, TranscriptPage } from "../contract/transcript.ts";

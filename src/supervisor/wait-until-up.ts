@@ -1,7 +1,7 @@
 /** Waits until a session's agent is up, or reports why it is not. */
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { SessionState } from "../model/session.ts";
-import type { SessionJson } from "../contract/wire.ts";
+import type { SessionJson } from "../contract/session.ts";
 import type { Loop } from "./loop.ts";
 import type { Services } from "./services.ts";
 import { currentStatus, sessionJson } from "./view.ts";

@@ -11,7 +11,7 @@ import { personalUmask } from "../base/program.ts";
 import type { AgentDefinition, Agents, TerminalAgent } from "../ports/agents.ts";
 import { type Contained, type Containing, containedLaunch } from "../ports/contain.ts";
 import type { LaunchRequest, LaunchResult } from "../ports/runtime.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { defaultTerminal } from "./tmux.ts";
 import { treeTarget, otherName, tmuxName, launchMarker } from "./launch-files.ts";
 import {

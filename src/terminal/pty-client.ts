@@ -4,7 +4,7 @@ import type { IPty } from "@lydell/node-pty";
 import { setTimeout as delay } from "node:timers/promises";
 import { identify, signalIdentity } from "../base/pid.ts";
 import type { Identity } from "../base/pid.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import { launchOption } from "./panes.ts";
 import type { Tmux } from "./tmux.ts";
 

@@ -5,7 +5,7 @@
  */
 import type { TerminalView, ViewEnd, ViewRequest } from "../ports/runtime.ts";
 import { whyNotStarted } from "../base/run.ts";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { LaunchId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { expectedLaunch } from "./observe.ts";

@@ -1,7 +1,7 @@
 /** Finds the worktree at a path by our own record, and reports what contradicts that record. */
 import { existsSync, lstatSync, realpathSync, unlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { HoldfastError } from "../contract/error.ts";
+import { HoldfastError } from "../contract/errors.ts";
 import type { Context } from "./context.ts";
 import { gitDirOf, readLine } from "./git/git-files.ts";
 import { isAdminOf, readWorktree, writeWorktree, type Worktree } from "./record.ts";

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "../ports/api.ts";
 import type { Worktrees } from "../ports/worktree.ts";
-import { HoldfastError, messageOf } from "../contract/error.ts";
+import { HoldfastError, messageOf } from "../contract/errors.ts";
 import { areCommandsLeft, endAllCommands } from "./create/commands.ts";
 import { trashDays, type Context } from "./context.ts";
 import { createWorktree } from "./create/create.ts";

@@ -4,9 +4,11 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SocketTransport } from "../../src/cli/system/daemon/socket-transport.ts";
 import { createClient, type Client } from "../../src/client/client.ts";
-import type { ConfigureRequest, PromptRequest } from "../../src/contract/command.ts";
-import type { Answers } from "../../src/contract/answers.ts";
-import type { EventJson, SessionJson } from "../../src/contract/wire.ts";
+import type { ConfigureRequest } from "../../src/contract/chat.ts";
+import type { PromptRequest } from "../../src/contract/prompt.ts";
+import type { Output } from "../../src/contract/operations.ts";
+import type { SessionJson } from "../../src/contract/session.ts";
+import type { EventFields } from "../harness/project.ts";
 import { isRunning, markedProcesses, type Marked } from "../harness/marked.ts";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
@@ -77,7 +79,7 @@ export class ChatLane implements AsyncDisposable {
     return this.ended(await this.send(text));
   }
 
-  answer(requestId?: string): Promise<Answers["answer"]> {
+  answer(requestId?: string): Promise<Output<"answer">> {
     const body = { answer: "allow" as const, ...(requestId === undefined ? {} : { requestId }) };
     return this.#client.call("answer", { params: { id: this.id }, body });
   }
@@ -86,11 +88,11 @@ export class ChatLane implements AsyncDisposable {
     return this.#client.call("configure", { params: { id: this.id }, body });
   }
 
-  restartAgent(): Promise<Answers["acpRestart"]> {
+  restartAgent(): Promise<Output<"acpRestart">> {
     return this.#client.call("acpRestart", { params: { id: this.id }, body: {} });
   }
 
-  delete(): Promise<Answers["delete"]> {
+  delete(): Promise<Output<"delete">> {
     return this.#client.call("delete", { params: { id: this.id }, body: {} });
   }
 
@@ -108,7 +110,7 @@ export class ChatLane implements AsyncDisposable {
     return this.#client.call("session", { params: { id: this.id } });
   }
 
-  events(): Promise<EventJson[]> {
+  events(): Promise<EventFields[]> {
     return this.#client.call("events", { params: { id: this.id }, query: { limit: 5000 } });
   }
 

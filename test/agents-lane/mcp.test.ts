@@ -26,7 +26,7 @@ test("[RIGHTS-9] `holdfast mcp` under Codex reaches its own daemon as its own se
     async () => {
       const { permissions } = await lane.show();
       if (permissions.length > 0) await lane.answer(permissions[0]!.requestId);
-      return lane.out().includes("is a shell, which only a person may use");
+      return lane.out().includes("is a shell, which only the user may use");
     },
     patienceMs,
   );

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import type { DeviceJson } from "../../src/contract/wire.ts";
+import type { DeviceJson } from "../../src/contract/device.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { replay, Squatter } from "../harness/squatter.ts";
 import { until } from "../harness/until.ts";

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { FindingJson } from "../../src/contract/wire.ts";
+import type { FindingJson } from "../../src/contract/daemon.ts";
 import { ProjectHome } from "../harness/project.ts";
 
 const variables = (pid: number): string[] =>

@@ -4,7 +4,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
-import type { SessionJson } from "../../src/contract/wire.ts";
+import type { SessionJson } from "../../src/contract/session.ts";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 
@@ -25,9 +25,9 @@ test("[ROLE-2, ROLE-3, MCP-4, RIGHTS-8] an agent reaches its own project's sessi
   );
   expect(await home.cli(["session", "show", stranger.id], { env })).toMatchObject({ code: 1 });
   expect((await home.cli(["send", stranger.id, "hello"], { env })).stderr).toContain("no access to other");
-  expect((await home.cli(["session", "kill", worker.id], { env })).stderr).toContain("Only a person may do this");
+  expect((await home.cli(["session", "kill", worker.id], { env })).stderr).toContain("Only the user may do this");
   expect((await home.show(worker.id)).intent.want).toBe("running");
-  expect((await home.cli(["dashboard", "--no-open"], { env })).stderr).toContain("Only a person may do this");
+  expect((await home.cli(["dashboard", "--no-open"], { env })).stderr).toContain("Only the user may do this");
   expect((await home.cli(["events", stranger.id, "--follow"], { env })).code).toBe(1);
   const follow = (query: string): Promise<number> => statusOf(home, `/api/events${query}`, boss.id);
   expect(await follow(`?session=${worker.id}`)).toBe(200);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openCgroups } from "../../src/base/cgroup.ts";
 import { SocketTransport } from "../../src/cli/system/daemon/socket-transport.ts";
-import type { SessionJson } from "../../src/contract/wire.ts";
+import type { SessionJson } from "../../src/contract/session.ts";
 import type { DaemonAnswer, DaemonRequest } from "../agents/asks-daemon.ts";
 import { askAs, UnseenAsker, type Disguise } from "../harness/agent-asks.ts";
 import { ChatHome } from "../harness/chat.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { builderOf, transcriptOf } from "../../src/model/transcript/builder.ts";
-import type { InfoJson } from "../../src/contract/wire.ts";
+import type { InfoJson } from "../../src/contract/daemon.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileS
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { openCgroups } from "../../src/base/cgroup.ts";
-import type { FindingJson } from "../../src/contract/wire.ts";
+import type { FindingJson } from "../../src/contract/daemon.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { isRunning } from "../harness/marked.ts";
 import { ProjectHome } from "../harness/project.ts";

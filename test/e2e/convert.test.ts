@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { EventJson } from "../../src/contract/wire.ts";
+import type { EventFields } from "../harness/project.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 
@@ -34,7 +34,7 @@ test("[CONVERT-2] a session that is killed while it is converted ends as killed,
   }
 });
 
-function afterKill(events: EventJson[]): string[] {
+function afterKill(events: EventFields[]): string[] {
   const kill = events.findIndex(({ want }) => (want as { want?: string } | undefined)?.want === "killed");
   return events.slice(kill + 1).map(({ type }) => type);
 }

@@ -15,9 +15,9 @@ import { createServer, type AddressInfo, type Server } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { identify, isAlive } from "../../src/base/pid.ts";
-import type { InfoJson } from "../../src/contract/wire.ts";
+import type { InfoJson } from "../../src/contract/daemon.ts";
 import { TestDevice } from "../../src/server/device.fixture.ts";
-import type { Answers } from "../../src/contract/answers.ts";
+import type { Output } from "../../src/contract/operations.ts";
 import { anotherBuild } from "../harness/another-build.ts";
 import { Home } from "../harness/home.ts";
 import { until } from "../harness/until.ts";
@@ -187,7 +187,7 @@ test("[DAEMON-6] restart replays host, port, mode and auth, and recalls the pass
   expect(after.options).toMatchObject({ host: "127.0.0.1", auth: "passphrase", readOnly: true, restore: true });
   expect(statSync(home.paths.passphrase).mode & 0o777).toBe(0o600);
   const browser = new TestDevice(after.url);
-  const { nonce, passphrase } = (await (await fetch(`${after.url}/api/challenge`)).json()) as Answers["challenge"];
+  const { nonce, passphrase } = (await (await fetch(`${after.url}/api/challenge`)).json()) as Output<"challenge">;
   const login = await fetch(`${after.url}/api/login`, {
     method: "POST",
     headers: { "content-type": "application/json", origin: after.url },

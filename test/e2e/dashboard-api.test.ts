@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { listProcesses } from "../../src/base/pid.ts";
-import { streamProtocol, tokenProtocolPrefix } from "../../src/contract/http.ts";
-import type { TerminalFrame } from "../../src/contract/wire.ts";
+import { streamProtocol, tokenProtocolPrefix } from "../../src/contract/stream.ts";
+import type { TerminalFrame } from "../../src/contract/terminal.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { SessionJson } from "../../src/contract/wire.ts";
+import type { SessionJson } from "../../src/contract/session.ts";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 

@@ -2,15 +2,15 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { TestDevice } from "../../src/server/device.fixture.ts";
-import type { Answers } from "../../src/contract/answers.ts";
-import type { DeviceJson } from "../../src/contract/wire.ts";
+import type { Output } from "../../src/contract/operations.ts";
+import type { DeviceJson } from "../../src/contract/device.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { Listener } from "../harness/listener.ts";
 import { until } from "../harness/until.ts";
 import { PushService } from "../push/push-service.ts";
 
-async function challenge(url: string): Promise<Answers["challenge"]> {
-  return (await (await fetch(`${url}/api/challenge`)).json()) as Answers["challenge"];
+async function challenge(url: string): Promise<Output<"challenge">> {
+  return (await (await fetch(`${url}/api/challenge`)).json()) as Output<"challenge">;
 }
 
 test("[DEVICE-6, DEVICE-10, DEVICE-11] a device is announced, limited and revoked, its pushes with it; another passphrase ends the rest", async () => {

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
 import { isRunning, whileStopped } from "../harness/marked.ts";
 import type { Ran } from "../harness/home.ts";
-import type { SessionJson } from "../../src/contract/wire.ts";
+import type { SessionJson } from "../../src/contract/session.ts";
 
 /** A terminal agent, and a chat agent in the middle of a turn, each with work that is not committed. */
 async function withAgents(home: ChatHome): Promise<{ terminal: SessionJson; chat: SessionJson; pids: number[] }> {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SocketTransport } from "../../src/cli/system/daemon/socket-transport.ts";
 import { createClient } from "../../src/client/client.ts";
-import type { FindingJson } from "../../src/contract/wire.ts";
+import type { FindingJson } from "../../src/contract/daemon.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 import { checkVapid, PushService } from "../push/push-service.ts";
@@ -23,7 +23,7 @@ test("[PUSH-1, PUSH-2, PUSH-4, PUSH-8] a question of an agent reaches the browse
   expect((await fetch(url, { method: "POST", headers, body: JSON.stringify(body) })).status).toBe(401);
   const identity = { "holdfast-actor": `session:${before}` };
   const agent = createClient({ transport: new SocketTransport(home.paths.socket), identity });
-  await expect(agent.call("push")).rejects.toThrow("Only a person may do this");
+  await expect(agent.call("push")).rejects.toThrow("Only the user may do this");
 
   const { publicKey } = await home.call("push", "");
   const { id: name } = await home.call("pushSubscribe", "", { body });

@@ -5,7 +5,7 @@ import { request } from "node:https";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { FindingJson, InfoJson } from "../../src/contract/wire.ts";
+import type { FindingJson, InfoJson } from "../../src/contract/daemon.ts";
 import { makeCertificate } from "../harness/certificate.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { Home } from "../harness/home.ts";

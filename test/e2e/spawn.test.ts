@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { SessionJson } from "../../src/contract/wire.ts";
+import type { SessionJson } from "../../src/contract/session.ts";
 import { program } from "../agents/tmux-world.ts";
 import { Home } from "../harness/home.ts";
 import { ProjectHome } from "../harness/project.ts";

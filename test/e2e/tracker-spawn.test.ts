@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { request } from "node:http";
 import { expect, test } from "vitest";
-import type { FindingJson } from "../../src/contract/wire.ts";
+import type { FindingJson } from "../../src/contract/daemon.ts";
 import { TrackedHome, webhookSecret } from "../harness/tracked.ts";
 import { until } from "../harness/until.ts";
 

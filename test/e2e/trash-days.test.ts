@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { TrashJson } from "../../src/contract/wire.ts";
+import type { TrashJson } from "../../src/contract/trash.ts";
 import { whileStopped } from "../harness/marked.ts";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";

@@ -5,8 +5,9 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { HoldfastError } from "../../src/contract/error.ts";
-import type { EventJson, SessionJson } from "../../src/contract/wire.ts";
+import { HoldfastError } from "../../src/contract/errors.ts";
+import type { SessionJson } from "../../src/contract/session.ts";
+import type { EventFields } from "../harness/project.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 
@@ -119,7 +120,7 @@ function there(workspacePath: string): string | null {
 }
 
 /** Nothing is launched that is not wanted running, nor beside another launch. */
-function faultOfLog(events: EventJson[]): string | null {
+function faultOfLog(events: EventFields[]): string | null {
   let want = "running";
   let launched = false;
   for (const event of events) {

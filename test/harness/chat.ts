@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync, mkdirSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import type { EventJson } from "../../src/contract/wire.ts";
+import type { EventFields } from "./project.ts";
 import { markedProcesses, type Marked } from "./marked.ts";
 import { ProjectHome } from "./project.ts";
 import { until } from "./until.ts";
@@ -81,7 +81,7 @@ export class ChatHome extends ProjectHome {
     return ask();
   }
 
-  async ofType(id: string, type: string): Promise<EventJson[]> {
+  async ofType(id: string, type: string): Promise<EventFields[]> {
     return (await this.events(id)).filter((event) => event.type === type);
   }
 

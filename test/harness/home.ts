@@ -9,7 +9,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import type { DaemonFile } from "../../src/base/launch-options.ts";
 import { resolvePaths, type Paths } from "../../src/base/paths.ts";
-import type { SessionJson } from "../../src/contract/wire.ts";
+import type { SessionJson } from "../../src/contract/session.ts";
 import { endMarked, isRunning, markedProcesses } from "./marked.ts";
 import { until } from "./until.ts";
 

@@ -2,16 +2,22 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SocketTransport } from "../../src/cli/system/daemon/socket-transport.ts";
-import { createClient, type CallableRoute, type CallOptions } from "../../src/client/client.ts";
+import { createClient, type CallableOperation, type CallOptions } from "../../src/client/client.ts";
 import { identify } from "../../src/base/pid.ts";
-import type { Answers } from "../../src/contract/answers.ts";
-import { HoldfastError } from "../../src/contract/error.ts";
-import { isLastPage } from "../../src/contract/event-page.ts";
-import type { EventJson, SessionJson } from "../../src/contract/wire.ts";
+import type { Output, Params } from "../../src/contract/operations.ts";
+import { HoldfastError } from "../../src/contract/errors.ts";
+import { isLastPage } from "../../src/contract/stream.ts";
+import type { SessionJson } from "../../src/contract/session.ts";
 import { Home } from "./home.ts";
 import { until } from "./until.ts";
 
 const page = 1_000;
+
+/** An event whose fields a test reads without narrowing its type first. */
+export type EventFields = { seq: number; at: string; type: string; [field: string]: unknown };
+
+/** The session's id is passed by itself. */
+export type CallFor<R extends CallableOperation> = Omit<CallOptions<R>, "params"> & { params?: Partial<Params<R>> };
 
 export class ProjectHome extends Home {
   repo = "";
@@ -55,16 +61,17 @@ export class ProjectHome extends Home {
     return this.status(id, "exited");
   }
 
-  call<R extends CallableRoute>(route: R, id: string, options: CallOptions<R> = {}): Promise<Answers[R]> {
-    return this.#client.call(route, { ...options, params: { id, ...options.params } });
+  call<R extends CallableOperation>(route: R, id: string, options: CallFor<R> = {}): Promise<Output<R>> {
+    const params = { id, ...options.params } as Params<R>;
+    return this.#client.call(route, { ...options, params });
   }
 
   async show(id: string): Promise<SessionJson> {
     return this.orStarted(() => this.call("session", id));
   }
 
-  async events(id: string): Promise<EventJson[]> {
-    const all: EventJson[] = [];
+  async events(id: string): Promise<EventFields[]> {
+    const all: EventFields[] = [];
     for (;;) {
       const since = all.at(-1)?.seq ?? 0;
       const more = await this.orStarted(() => this.call("events", id, { query: { since, limit: page } }));

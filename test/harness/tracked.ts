@@ -1,7 +1,7 @@
 /** Homes whose project has a pretended tracker and a real remote, for tests about pull requests, reactions and issues. */
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { TrackerJson } from "../../src/contract/wire.ts";
+import type { TrackerJson } from "../../src/contract/tracker.ts";
 import { CodeHostLoopback } from "../trackers/code-host.ts";
 import { GithubLoopback } from "../trackers/github.ts";
 import type { Loopback } from "../trackers/loopback.ts";

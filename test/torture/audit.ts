@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { EventJson, SessionJson } from "../../src/contract/wire.ts";
+import type { SessionJson } from "../../src/contract/session.ts";
+import type { EventFields } from "../harness/project.ts";
 import { isRunning } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 import { workFiles } from "./agents/work.ts";
@@ -141,7 +142,7 @@ function checkIntents(run: Run, world: World, listed: Map<string, SessionJson>):
 }
 
 /** The recorded history: no resurrection, no launch against the intent, no agent lost. */
-function checkHistory(run: Run, world: World, id: string, events: EventJson[], options: AuditOptions): void {
+function checkHistory(run: Run, world: World, id: string, events: EventFields[], options: AuditOptions): void {
   const requests = world.requests.of(id);
   let want = "running";
   const up = new Set<string>();

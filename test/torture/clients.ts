@@ -1,5 +1,5 @@
 /** Clients that issue verbs over the socket or through the CLI, and record each request with its fate. */
-import { HoldfastError } from "../../src/contract/error.ts";
+import { HoldfastError } from "../../src/contract/errors.ts";
 import type { Fate } from "./ledger.ts";
 import type { Run } from "./report.ts";
 import type { World } from "./world.ts";

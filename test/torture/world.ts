@@ -6,10 +6,10 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CallableRoute, CallOptions } from "../../src/client/client.ts";
-import type { Answers } from "../../src/contract/answers.ts";
+import type { CallableOperation } from "../../src/client/client.ts";
+import type { Output } from "../../src/contract/operations.ts";
 import { isRunning, markedProcesses, type Marked } from "../harness/marked.ts";
-import { ProjectHome } from "../harness/project.ts";
+import { ProjectHome, type CallFor } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 import { AgentLedger, RequestLedger } from "./ledger.ts";
 
@@ -70,7 +70,7 @@ export class World extends ProjectHome {
     writeFileSync(join(this.repo, "holdfast.yaml"), JSON.stringify(config));
   }
 
-  override call<R extends CallableRoute>(route: R, id = "", options: CallOptions<R> = {}): Promise<Answers[R]> {
+  override call<R extends CallableOperation>(route: R, id = "", options: CallFor<R> = {}): Promise<Output<R>> {
     const signal = AbortSignal.timeout(callMs);
     return super.call(route, id, { signal, ...options });
   }

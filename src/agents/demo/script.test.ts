@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { agentMessage } from "../../api/agent-message.ts";
+import { agentMessage } from "../../api/authorize.ts";
 import { parseChatPrompt } from "./script.ts";
 
 test("[RIGHTS-8] the demo agent runs no command and writes no file that a quotation asks for", () => {

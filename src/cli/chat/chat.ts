@@ -6,8 +6,9 @@ import { createInterface, type Interface } from "node:readline";
 import { PassThrough } from "node:stream";
 import type { ReadStream } from "node:tty";
 import type { PermissionOption } from "../../model/session.ts";
-import { messageOf } from "../../contract/error.ts";
-import type { EventJson, SessionJson } from "../../contract/wire.ts";
+import { messageOf } from "../../contract/errors.ts";
+import type { SessionJson } from "../../contract/session.ts";
+import type { EventJson } from "../../contract/stream.ts";
 import { chosenBy, keysLine, meaningOfInterrupt } from "./keys.ts";
 import type { Context } from "../context.ts";
 import { follow } from "../system/daemon/follow.ts";
@@ -167,8 +168,8 @@ class Chat {
     const take = (event: EventJson): void => {
       last = event.seq;
       this.#show(this.#transcript.take(event, this.#echoed));
-      if (/^(turn\.ended|prompt\.withdrawn|prompt\.doubtful)$/.test(event.type)) {
-        this.#unanswered.delete(String(event["promptId"]));
+      if (event.type === "turn.ended" || event.type === "prompt.withdrawn" || event.type === "prompt.doubtful") {
+        this.#unanswered.delete(String(event.promptId));
         this.#settled();
       }
     };

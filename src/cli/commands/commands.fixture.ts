@@ -1,6 +1,7 @@
 /** For tests of single commands: a stand-in for the daemon that ends with its test, and what it answers. */
+import type { ErrorDetails } from "../../contract/errors.ts";
 import { onTestFinished } from "vitest";
-import type { ProjectJson } from "../../contract/wire.ts";
+import type { ProjectJson } from "../../contract/project.ts";
 import { sessionOf, standIn, type Script, type StandIn } from "../test-support/stand-in.ts";
 
 export async function daemon(script: Script | null): Promise<StandIn> {
@@ -27,7 +28,13 @@ export const verbAnswer = (id: string, more = {}): unknown => ({
   notes: [],
   ...more,
 });
-export const failure = (status: number, code: string, message: string, hint: string | null = null): Script[string] => ({
+export const failure = (
+  status: number,
+  code: string,
+  message: string,
+  hint: string | null = null,
+  details: ErrorDetails = {},
+): Script[string] => ({
   status,
-  answer: { error: { code, message, hint } },
+  answer: { error: { code, message, hint, details } },
 });

@@ -1,7 +1,6 @@
 /** Builds commands from the contract's operations, so that a plain verb is one row of the index. */
-import type { CallableRoute, CallOptions } from "../../client/client.ts";
-import type { Answers } from "../../contract/answers.ts";
-import { routes } from "../../contract/http.ts";
+import type { CallableOperation, CallOptions } from "../../client/client.ts";
+import { operation as described, type Output } from "../../contract/operations.ts";
 import {
   chatArgument,
   type CommandEntry,
@@ -35,7 +34,7 @@ type Help = Pick<CommandEntry, "notes"> & Partial<Pick<CommandEntry, "examples">
 
 /** A verb on sessions; `acp` verbs accept one chat session. The summary is the operation's unless the row has its own. */
 export function verb(path: string, { summary, examples, notes, ...row }: SessionVerb & Help): IndexEntry {
-  const text = summary ?? routes[row.operation].summary;
+  const text = summary ?? described(row.operation).summary;
   const load = async (): Promise<CommandEntry> => {
     const { runVerb } = await import("./session/verb.ts");
     return {
@@ -50,18 +49,18 @@ export function verb(path: string, { summary, examples, notes, ...row }: Session
   return { name: lastWord(path), summary: text, load };
 }
 
-export interface OperationRow<R extends CallableRoute> extends Pick<
+export interface OperationRow<R extends CallableOperation> extends Pick<
   CommandEntry,
   "arguments" | "options" | "examples" | "notes" | "fails"
 > {
   /** Parameters, query and body; by default the first argument is the `id` of the path. */
   request?: (input: Input) => CallOptions<R>;
   /** The text to print without --json; null prints nothing. */
-  print: (response: Answers[R], context: Context, input: Input) => string | null;
+  print: (response: Output<R>, context: Context, input: Input) => string | null;
 }
 
 /** A command that calls one operation and prints the response. */
-export function operationCommand<R extends CallableRoute>(
+export function operationCommand<R extends CallableOperation>(
   operation: R,
   { request, print, options = [], ...entry }: OperationRow<R>,
 ): CommandEntry {
@@ -70,7 +69,10 @@ export function operationCommand<R extends CallableRoute>(
     options: [...options, jsonOption],
     daemon: "starts",
     async run(context, input) {
-      const response = await context.call(operation, request?.(input) ?? { params: { id: input.arg(0) } });
+      const response = await context.call(
+        operation,
+        request?.(input) ?? ({ params: { id: input.arg(0) } } as CallOptions<R>),
+      );
       const text = input.flag("json") ? null : print(response, context, input);
       if (input.flag("json")) context.json(response);
       else if (text !== null) context.out(text);
@@ -79,13 +81,13 @@ export function operationCommand<R extends CallableRoute>(
 }
 
 /** The same as a row of the index, with the operation's summary unless the row has its own. */
-export function operation<R extends CallableRoute>(
+export function operation<R extends CallableOperation>(
   path: string,
   name: R,
   { summary, ...row }: OperationRow<R> & { summary?: string },
 ): IndexEntry {
   const load = (): Promise<CommandEntry> => Promise.resolve(operationCommand(name, row));
-  return { name: lastWord(path), summary: summary ?? routes[name].summary, load };
+  return { name: lastWord(path), summary: summary ?? described(name).summary, load };
 }
 
 function lastWord(path: string): string {

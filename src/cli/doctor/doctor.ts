@@ -1,6 +1,6 @@
 import { type CommandEntry, jsonOption } from "../command.ts";
 import { type Finding, finding, findingJson, findingLines } from "./finding.ts";
-import type { SettingsJson } from "../../contract/wire.ts";
+import type { SettingsJson } from "../../contract/daemon.ts";
 import type { Context } from "../context.ts";
 import { findDaemon } from "../system/daemon/find-daemon.ts";
 import { existsSync } from "node:fs";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import { withOwnPath } from "../commands/spawn/call-spawn.ts";
 import { checkScreens } from "./machine.ts";
 import { droppedVariables, judgeDropped, judgeVariables, missingInService } from "./environment.ts";

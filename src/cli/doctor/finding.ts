@@ -1,5 +1,5 @@
 /** The result of a check. --fix runs `repair`; the finding then counts as fixed. */
-import type { FindingJson } from "../../contract/wire.ts";
+import type { FindingJson } from "../../contract/daemon.ts";
 import { type Paint, clean, count } from "../render/text.ts";
 
 const marks: Record<FindingJson["level"], string> = { ok: "ok", info: "info", warn: "warn", fail: "FAIL" };

@@ -3,11 +3,11 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { messageOf } from "../../contract/error.ts";
+import { messageOf } from "../../contract/errors.ts";
 import { build as installed } from "../../base/program.ts";
 import { readCgroupFacts, scopePrefix, judgeCgroup } from "../../base/cgroup-risk.ts";
 import type { Context } from "../context.ts";
-import type { FindingJson } from "../../contract/wire.ts";
+import type { FindingJson } from "../../contract/daemon.ts";
 import { findDaemon, isReplaced } from "../system/daemon/find-daemon.ts";
 import { type Finding, finding } from "./finding.ts";
 

@@ -8,7 +8,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeDurable } from "../../base/durable-file.ts";
-import { messageOf } from "../../contract/error.ts";
+import { messageOf } from "../../contract/errors.ts";
 import { type Finding, finding } from "./finding.ts";
 
 const deadlineMs = 10_000;

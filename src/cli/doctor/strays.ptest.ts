@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { resolvePaths, type Paths } from "../../base/paths.ts";
-import type { FindingJson } from "../../contract/wire.ts";
+import type { FindingJson } from "../../contract/daemon.ts";
 import { sessionOf, standIn, type Script, type StandIn } from "../test-support/stand-in.ts";
 
 let open: StandIn[] = [];

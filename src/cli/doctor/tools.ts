@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { findProgram } from "../../base/find-program.ts";
 import { builtInAgents, builtInIds } from "../../agents/registry.ts";
-import type { SettingsJson } from "../../contract/wire.ts";
+import type { SettingsJson } from "../../contract/daemon.ts";
 import { type Finding, finding } from "./finding.ts";
 
 const deadlineMs = 5_000;

@@ -3,7 +3,7 @@
  * an agent's turn must not block the others.
  */
 import { invalidParams, JsonRpcPeer, RpcError, type Id } from "../../base/json-rpc.ts";
-import { messageOf } from "../../contract/error.ts";
+import { messageOf } from "../../contract/errors.ts";
 
 /** Newest first; a client that names another one is offered the newest. */
 const protocolVersions = ["2025-06-18", "2025-03-26", "2024-11-05"];

@@ -1,9 +1,9 @@
 /** The tools: list, inspect, read, spawn and message sessions. The daemon's fence holds for them as for every command. */
-import type { Answers } from "../../contract/answers.ts";
-import type { SessionJson } from "../../contract/wire.ts";
+import type { Output } from "../../contract/operations.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import { randomUUID } from "node:crypto";
 import { installableIds } from "../../agents/registry.ts";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import type { Context } from "../context.ts";
 import { projectAt } from "../commands/project/find-project.ts";
 import { readTurns, replay } from "../past-turns.ts";
@@ -166,7 +166,7 @@ function onlyOne(projects: readonly { id: string }[]): string | null {
   return projects.length === 1 ? projects[0]!.id : null;
 }
 
-async function send(context: Context, input: Record<string, unknown>, signal: AbortSignal): Promise<Answers["prompt"]> {
+async function send(context: Context, input: Record<string, unknown>, signal: AbortSignal): Promise<Output<"prompt">> {
   const wait = input["wait"] === true ? { waitForTurn: true, waitMs: longestWaitMs } : {};
   const body = { promptId: randomUUID(), text: text(input, "text"), ...wait };
   return context.call("prompt", { params: { id: text(input, "session") }, body, signal });

@@ -1,7 +1,7 @@
 /** What commands on the daemon print. */
 import type { Context } from "../context.ts";
 import type { StartOutcome, StopOutcome } from "../system/daemon/control.ts";
-import type { InfoJson } from "../../contract/wire.ts";
+import type { InfoJson } from "../../contract/daemon.ts";
 import { count } from "./text.ts";
 import { formatAgeOf } from "../../model/duration.ts";
 import { compareNaturally } from "../../model/text.ts";

@@ -1,5 +1,5 @@
 /** What a session needs from the user, and the command that gives it: lines below a session in a list. */
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import { questionId } from "../../contract/question.ts";
 import { shorten } from "../../model/text.ts";
 import { clean } from "./text.ts";

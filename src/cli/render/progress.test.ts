@@ -1,11 +1,14 @@
 import { expect, test } from "vitest";
+import type { EventJson } from "../../contract/stream.ts";
 import { leftLines, Progress } from "../commands/spawn/progress.ts";
 
 type Told = { type: string } & Record<string, unknown>;
 
 function told(events: readonly Told[], among = false): string[] {
   const progress = new Progress({ id: "ma-1", agent: "claude", among });
-  return events.flatMap((event, at) => progress.take({ seq: at + 1, at: "2026-01-01T00:00:00.000Z", ...event }));
+  return events.flatMap((event, at) =>
+    progress.take({ seq: at + 1, at: "2026-01-01T00:00:00.000Z", ...event } as unknown as EventJson),
+  );
 }
 const output = (text: string): Told => ({ type: "workspace.output", text });
 

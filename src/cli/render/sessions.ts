@@ -1,6 +1,6 @@
 /** `session ls`: pure, from the daemon's answer to lines. */
 import { isTerminated, needsYou, sortSessions } from "../../model/board.ts";
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import { needLines } from "./need.ts";
 import type { Paint } from "./text.ts";
 import { clean, count } from "./text.ts";

@@ -1,6 +1,6 @@
 /** `status`: sessions by what they need from the user. */
 import { byColumn, columns, columnTitles, isTerminated } from "../../model/board.ts";
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import { needLines } from "./need.ts";
 import type { Paint } from "./text.ts";
 import { clean, count } from "./text.ts";

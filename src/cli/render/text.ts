@@ -1,7 +1,7 @@
 /** Formatting for the terminal: safe text, colors, widths, ages, tables. */
 import { hiddenCharacters } from "../../model/text.ts";
 import { styleText } from "node:util";
-import type { Receipt } from "../../contract/command.ts";
+import type { Receipt } from "../../contract/prompt.ts";
 
 // oxlint-disable-next-line no-control-regex -- color sequences begin with one
 const pieces = /\u001b\[[0-9;]*m|[^\u001b]/gu;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { EventJson } from "../../contract/wire.ts";
+import type { EventJson } from "../../contract/stream.ts";
 import { makePaint } from "./text.ts";
 import { startOfTurns, Transcript } from "./transcript.ts";
 
@@ -7,7 +7,7 @@ type Said = { type: string } & Record<string, unknown>;
 const plain = makePaint(false);
 
 const numbered = (events: readonly Said[]): EventJson[] =>
-  events.map((event, at) => ({ seq: at + 1, at: "2026-01-01T00:00:00.000Z", ...event }));
+  events.map((event, at) => ({ seq: at + 1, at: "2026-01-01T00:00:00.000Z", ...event }) as unknown as EventJson);
 const written = (events: readonly Said[], echoed?: Set<string>): string => {
   const transcript = new Transcript(plain);
   const pieces = numbered(events).map((event) => transcript.take(event, echoed));
@@ -202,7 +202,8 @@ test("[CLI-20] turn and open questions follow the events", () => {
   const transcript = new Transcript(plain);
   let seq = 0;
   const take = (...events: Said[]): unknown => {
-    for (const event of events) transcript.take({ seq: ++seq, at: "2026-01-01T00:00:00.000Z", ...event });
+    for (const event of events)
+      transcript.take({ seq: ++seq, at: "2026-01-01T00:00:00.000Z", ...event } as unknown as EventJson);
     return [transcript.turnOpen, transcript.questions.map(({ requestId }) => requestId)];
   };
   expect(take(...sent("p"), asked, { ...asked, requestId: "r2" })).toEqual([true, ["r1", "r2"]]);
@@ -251,6 +252,6 @@ test("[CLI-20] past turns have their questions in full, and what follows continu
       "  options allow once: Allow, reject once: Reject\n[turn finished]\n\n> two\npar",
     ].join(""),
   );
-  expect(transcript.take({ ...text("tly"), seq: past.length + 1, at: "" })).toBe("tly");
+  expect(transcript.take({ ...text("tly"), seq: past.length + 1, at: "" } as unknown as EventJson)).toBe("tly");
   expect(transcript.end()).toBe("\n");
 });

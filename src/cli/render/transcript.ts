@@ -4,7 +4,7 @@
  */
 import { questionId } from "../../contract/question.ts";
 import type { PermissionItem, PromptItem, ToolItem, TranscriptItem } from "../../contract/transcript.ts";
-import type { EventJson } from "../../contract/wire.ts";
+import type { EventJson } from "../../contract/stream.ts";
 import { shorten } from "../../model/text.ts";
 import { callDetails } from "../../model/tool-call.ts";
 import { TranscriptBuilder } from "../../model/transcript/builder.ts";
@@ -91,20 +91,12 @@ export class Transcript {
   /** Lines for what is not an item: it changes the turn, the plan or the queue. */
   #moment(event: EventJson, hasItems: boolean): string {
     const { dim, yellow, bold } = this.#paint;
-    const text = (name: string): string => (typeof event[name] === "string" ? short(event[name]) : "");
-    switch (event.type) {
-      case "turn.cancelling":
-        return this.#line(dim(`[cancelling] by ${text("by")}`));
-      case "plan.updated":
-        return this.#line(dim(`[plan] ${planOf(event["entries"])}`));
-      case "prompt.requeued":
-        return this.#line(yellow(`[queued again] ${text("reason")}`));
-      case "prompt.sent":
-        // Queued before the first event that was read.
-        return hasItems ? "" : this.#line(bold("> (an earlier prompt)"));
-      default:
-        return "";
-    }
+    if (event.type === "turn.cancelling") return this.#line(dim(`[cancelling] by ${short(event.by)}`));
+    if (event.type === "plan.updated") return this.#line(dim(`[plan] ${planOf(event.entries)}`));
+    if (event.type === "prompt.requeued") return this.#line(yellow(`[queued again] ${short(event.reason)}`));
+    // Queued before the first event that was read.
+    if (event.type === "prompt.sent" && !hasItems) return this.#line(bold("> (an earlier prompt)"));
+    return "";
   }
 
   #item(item: TranscriptItem, echoed?: ReadonlySet<string>): string {
@@ -269,15 +261,13 @@ function answerLine({ requestId, options, answer }: PermissionItem): string {
  */
 export function startOfTurns(events: readonly EventJson[], turns: number): number | null {
   const starts = events.filter(
-    ({ type, ...event }) => type === "prompt.sent" || (type === "turn.started" && event["promptId"] === null),
+    (event) => event.type === "prompt.sent" || (event.type === "turn.started" && event.promptId === null),
   );
   const first = starts.at(-turns);
   if (turns === 0) return Infinity;
   if (first === undefined || starts.length < turns) return null;
-  const written = new Set(events.filter(({ type }) => type === "prompt.admitted").map((event) => event["promptId"]));
-  const isWhole = starts
-    .slice(-turns)
-    .every(({ type, ...event }) => type !== "prompt.sent" || written.has(event["promptId"]));
+  const written = new Set(events.flatMap((event) => (event.type === "prompt.admitted" ? [event.promptId] : [])));
+  const isWhole = starts.slice(-turns).every((event) => event.type !== "prompt.sent" || written.has(event.promptId));
   return isWhole ? first.seq : null;
 }
 

@@ -8,7 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultLaunchOptions, type DaemonFile } from "../../base/launch-options.ts";
 import { identify } from "../../base/pid.ts";
-import type { EventJson, SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
+import type { EventJson } from "../../contract/stream.ts";
 import { createContext } from "../context.ts";
 import { dispatch } from "../main.ts";
 
@@ -106,14 +107,15 @@ function answerTo(answer: unknown, url: string, asked: Asked): unknown {
   return typeof answer === "function" ? (answer as (asked: Asked) => unknown)(asked) : answer;
 }
 
-/** A session's events, as the daemon keeps and streams them; the answer to both of its routes. */
+/** A session's events, as the daemon keeps and streams them; the answer to both of its operations. */
 export class EventLog {
   readonly events: EventJson[] = [];
   readonly #followers = new Set<ServerResponse>();
 
   add(...events: ({ type: string } & Record<string, unknown>)[]): void {
     for (const event of events) {
-      this.events.push({ seq: this.events.length + 1, at: "2026-01-01T00:00:00.000Z", ...event });
+      const sent = { seq: this.events.length + 1, at: "2026-01-01T00:00:00.000Z", ...event };
+      this.events.push(sent as unknown as EventJson);
     }
     for (const follower of this.#followers) follower.write("data: {}\n\n");
   }
@@ -132,7 +134,9 @@ export class EventLog {
 
 const missing = {
   status: 404,
-  answer: { error: { code: "not-found", message: "Session not found", hint: null } },
+  answer: {
+    error: { code: "not-found", message: "Session not found", hint: null, details: { reason: "session-not-found" } },
+  },
 };
 
 export async function runCommand(home: string, argv: readonly string[], options: RunOptions = {}): Promise<Ran> {

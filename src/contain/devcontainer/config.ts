@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { digestOf } from "../../base/digest.ts";
 import { makePrivateDirectory, writeDurable } from "../../base/durable-file.ts";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import { judge, type Around, type DevcontainerConfig, type Judgment } from "./judge.ts";
 
 /** Parses JSON with comments and trailing commas. Throws a SyntaxError if it is invalid. */

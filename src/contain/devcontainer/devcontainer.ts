@@ -11,7 +11,7 @@ import { makePrivateDirectory } from "../../base/durable-file.ts";
 import type { Contained, ContainRequest } from "../../ports/contain.ts";
 import type { SessionContainers } from "../../ports/containers.ts";
 import type { Containment } from "../../contract/containment.ts";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import type { SessionId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
 import { gitMounts, gitPathsOf } from "../git-mounts.ts";

@@ -12,7 +12,7 @@ import { makePrivateDirectory, writeAtomically } from "../../base/durable-file.t
 import { isAlive, signalIdentity } from "../../base/pid.ts";
 import { startChild } from "../../base/run.ts";
 import type { ContainedNetwork } from "../../ports/network.ts";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import type { SessionId } from "../../contract/ids.ts";
 import { parseAllow } from "./allow-list.ts";
 import { readBlocked, type BlockedFile } from "./blocked.ts";

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { lazy } from "../../base/lazy.ts";
 import type { Notification, Push } from "../../ports/notify.ts";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import type { PushChannel } from "../reactions/notifications.ts";
 
 export class LazyPush implements PushChannel {

@@ -6,7 +6,7 @@
 import { crypto } from "../../base/digest.ts";
 import type { Logger } from "../../ports/api.ts";
 import type { Notification, Push, PushBrowser, PushSubscriptionGiven } from "../../ports/notify.ts";
-import { HoldfastError, messageOf } from "../../contract/error.ts";
+import { HoldfastError, messageOf } from "../../contract/errors.ts";
 import { refuseAddress, lifeSeconds, sendPush, type Outcome, Backoff } from "./web-push-send.ts";
 import {
   encryptFor,

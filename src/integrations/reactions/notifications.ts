@@ -5,7 +5,7 @@
 import { bounded } from "../../base/async.ts";
 import * as registry from "../notifiers/registry.ts";
 import type { Channel, NotifySettings, Notification } from "../../ports/notify.ts";
-import { messageOf } from "../../contract/error.ts";
+import { messageOf } from "../../contract/errors.ts";
 import type { StoredEvent } from "../../contract/event.ts";
 import type { ProjectId, SessionId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";

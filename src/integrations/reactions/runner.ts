@@ -12,7 +12,7 @@ import { digestOf } from "../../base/digest.ts";
 import { reach } from "../../base/test-points.ts";
 import type { ProjectSettings } from "../../ports/projects.ts";
 import type { CodeHost } from "../../ports/tracker.ts";
-import { messageOf } from "../../contract/error.ts";
+import { messageOf } from "../../contract/errors.ts";
 import type { FactEvent } from "../../contract/event.ts";
 import { asPromptId, type ProjectId, type SessionId } from "../../contract/ids.ts";
 import { reactionActor } from "../../contract/reaction.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TrackerJson } from "../../contract/wire.ts";
+import type { TrackerJson } from "../../contract/tracker.ts";
 import { trackerFinding } from "./health.ts";
 
 const healthy: TrackerJson = {

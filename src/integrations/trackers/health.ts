@@ -1,6 +1,7 @@
 /** The health of a tracker, for `doctor` and the board. */
 import type { Tracker } from "../../ports/tracker.ts";
-import type { FindingJson, TrackerJson } from "../../contract/wire.ts";
+import type { FindingJson } from "../../contract/daemon.ts";
+import type { TrackerJson } from "../../contract/tracker.ts";
 import { iso } from "../../supervisor/view.ts";
 
 export class TrackerHealth {

@@ -4,13 +4,14 @@
  */
 import { lazy } from "../../base/lazy.ts";
 import { isTracked, mayReact } from "../reactions/polling.ts";
-import type { RawBody } from "../../ports/api.ts";
+import type { RawBody } from "../../contract/operations.ts";
 import type { Notification } from "../../ports/notify.ts";
 import type { ProjectSettings, ProjectTracker } from "../../ports/projects.ts";
 import type { Trackers } from "../../ports/tracker.ts";
-import { HoldfastError, messageOf } from "../../contract/error.ts";
+import { HoldfastError, messageOf } from "../../contract/errors.ts";
 import type { SessionId } from "../../contract/ids.ts";
-import type { TrackerJson, DeviceJson } from "../../contract/wire.ts";
+import type { DeviceJson } from "../../contract/device.ts";
+import type { TrackerJson } from "../../contract/tracker.ts";
 import type { Loop } from "../../supervisor/loop.ts";
 import type { Notifications, PushChannel } from "../reactions/notifications.ts";
 import type { Services } from "../../supervisor/services.ts";

@@ -7,7 +7,7 @@ import { callerOf, currentLaunch, peerOf, type Launches } from "./identify-calle
 import { isShell } from "../../model/roles.ts";
 import type { Callers } from "../../ports/api.ts";
 import type { Peer, AgentLaunch } from "../../contract/caller.ts";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import { asSessionId, asLaunchId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
 import type { Services } from "../services.ts";

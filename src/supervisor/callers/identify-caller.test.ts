@@ -77,7 +77,7 @@ test("[RIGHTS-1] what runs in a shell is the person's, and what an ended launch 
   expect(peer([marked(7, "7", "ma-2", "/other")])).toEqual({ is: "person" });
 });
 
-const claims = (more: Partial<Claims> = {}): Claims => ({ door: "main", capability: null, session: null, ...more });
+const claims = (more: Partial<Claims> = {}): Claims => ({ listener: "main", capability: null, session: null, ...more });
 const held = (session: string, digit: string): AgentLaunch => ({
   session: asSessionId(session),
   launch: launchOf(digit),
@@ -121,10 +121,11 @@ test("[RIGHTS-2] a capability is its own launch's alone", () => {
 });
 
 test("[RIGHTS-3] on the agents' socket nobody is the person", () => {
-  const door = "agents";
+  const listener = "agents";
   for (const is of ["person", "unknown", "gone"] as const) {
-    for (const session of [null, "ma-9"]) expect(actor({ is }, claims({ door, session }), null)).toMatch(/^refused/);
+    for (const session of [null, "ma-9"])
+      expect(actor({ is }, claims({ listener, session }), null)).toMatch(/^refused/);
   }
-  expect(actor(agent("ma-1", "1"), claims({ door }), null)).toBe("session:ma-1");
-  expect(actor({ is: "unknown" }, claims({ door, capability: "hfc_x" }), held("ma-1", "1"))).toBe("session:ma-1");
+  expect(actor(agent("ma-1", "1"), claims({ listener }), null)).toBe("session:ma-1");
+  expect(actor({ is: "unknown" }, claims({ listener, capability: "hfc_x" }), held("ma-1", "1"))).toBe("session:ma-1");
 });

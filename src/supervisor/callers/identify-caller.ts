@@ -132,7 +132,7 @@ export function callerOf(peer: Peer, claims: Claims, held: AgentLaunch | null): 
     return refused(
       `${peer.why === undefined ? "The calling process has exited or is not visible to the daemon" : `The calling process cannot be looked up: ${peer.why}`}, so Holdfast cannot identify the caller.`,
     );
-  if (claims.door === "agents") {
+  if (claims.listener === "agents") {
     return refused("This socket is for agents, and this process has no valid capability of an agent.");
   }
   return { may: true, actor: claims.session === null ? "person" : `session:${claims.session}` };

@@ -6,7 +6,7 @@ import type { Services } from "../services.ts";
 import { stop } from "./stop.ts";
 import { lastEvent, record, type Outcome } from "../record.ts";
 import type { DeleteOutcome } from "../../ports/chat.ts";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import { environmentFor } from "./launch.ts";
 
 type Needs = Pick<

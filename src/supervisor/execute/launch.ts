@@ -14,7 +14,7 @@ import { hasImage, promptToSend, typedPrompt } from "./prompts.ts";
 import { conversationKnown, record, requeued, type Outcome } from "../record.ts";
 import { passedOn } from "../../base/clean-env.ts";
 import { capabilityVariable, socketVariable } from "../../contract/caller.ts";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import { isShellSession } from "../callers/callers.ts";
 
 type EnvironmentServices = Pick<

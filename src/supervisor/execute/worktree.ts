@@ -1,7 +1,7 @@
 /** Actions on a session's worktree: create, restore, move to the trash. */
 import { reach } from "../../base/test-points.ts";
 import type { FactEvent } from "../../contract/event.ts";
-import { HoldfastError, messageOf } from "../../contract/error.ts";
+import { HoldfastError, messageOf } from "../../contract/errors.ts";
 import type { TrashId, SessionId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
 import type { Services } from "../services.ts";

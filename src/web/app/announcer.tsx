@@ -1,7 +1,7 @@
 /** Announces to screen readers that a session needs input, fails or finishes; shows the daemon's notifications as toasts. */
 import { useEffect, useState } from "react";
 import { rightWords } from "../../contract/rights.ts";
-import type { DeviceJson } from "../../contract/wire.ts";
+import type { DeviceJson } from "../../contract/device.ts";
 import { alertsFor, notificationAlerts } from "../shared/data/attention.ts";
 import { onChanges, onDevices, onEvents } from "../shared/data/live.ts";
 import { statusNow } from "../shared/data/notify.ts";

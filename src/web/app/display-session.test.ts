@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import { looksSame } from "./display-session.ts";
 
 const before = {

@@ -1,6 +1,6 @@
 /** The session as its page shows it: the same object until something visible changes, however fast its agent writes. */
 import { useMemo } from "react";
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import { useLive, type Live } from "../shared/data/live.ts";
 
 /** Resolution of the last activity on the page. */

@@ -2,7 +2,7 @@
 import { Command } from "cmdk";
 import { useState, type ReactNode } from "react";
 import { useLocation } from "wouter";
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import { type VerbName, verbs, verbsFor } from "../../model/verbs.ts";
 import { startVerb } from "../shared/verbs/verbs.tsx";
 import { live, useMay } from "../shared/data/live.ts";

@@ -7,7 +7,7 @@ import { MissingSession } from "../session/missing-session.tsx";
 import { SessionHeader } from "../session/session-header.tsx";
 import { useDisplaySession } from "./display-session.ts";
 import { Link } from "wouter";
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import { clsx } from "clsx";
 
 const ChatView = lazyView(() => import("../chat/chat-view.tsx"));

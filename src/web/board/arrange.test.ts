@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import { arrange, keepSame, moves, noColumns } from "./arrange.ts";
 
 const at = (minute: number, second = 0): string => new Date(Date.UTC(2026, 0, 1, 0, minute, second)).toISOString();

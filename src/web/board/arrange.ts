@@ -1,5 +1,5 @@
 /** Which sessions the board shows, in which column and order. */
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import { activityStep, byColumn, columnOf, columns, statusLabel, type Column } from "../../model/board.ts";
 import type { Preferences } from "../shared/data/preferences.ts";
 

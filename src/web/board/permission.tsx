@@ -1,7 +1,7 @@
 /** The agent's oldest open permission request, answered from the board. */
 import { useState } from "react";
 import { Link } from "wouter";
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { useMay } from "../shared/data/live.ts";
 import { OptionButton, PermissionFacts } from "../shared/ui/permission-request.tsx";

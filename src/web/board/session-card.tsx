@@ -2,7 +2,7 @@
 import { memo } from "react";
 import { Link } from "wouter";
 import { GitBranch, ListPlus, MessageSquare, SquareTerminal } from "lucide-react";
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import { VerbMenu } from "../shared/verbs/verbs.tsx";
 import { useSession } from "../shared/data/live.ts";
 import { Age } from "../shared/ui/age.tsx";

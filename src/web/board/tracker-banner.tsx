@@ -1,7 +1,7 @@
 /** Lists the trackers that fail: pull requests are shown as of their last response. */
 import { useEffect } from "react";
 import { Link } from "wouter";
-import type { TrackerJson } from "../../contract/wire.ts";
+import type { TrackerJson } from "../../contract/tracker.ts";
 import { Age } from "../shared/ui/age.tsx";
 import { plainText } from "../shared/ui/safe-text.ts";
 import { useQuery } from "../shared/data/use-query.ts";

@@ -1,7 +1,8 @@
 /** The worktree's changes against its base, file by file, with comments on lines that become a prompt. */
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { Columns2, ListTree, RefreshCw, Rows2 } from "lucide-react";
-import type { ChangedFileJson, SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
+import type { ChangedFileJson } from "../../contract/worktree.ts";
 import { usePreference } from "../shared/data/preferences.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { clsx } from "clsx";

@@ -8,7 +8,7 @@ import {
 } from "@pierre/diffs";
 import { CodeView, type CodeViewHandle } from "@pierre/diffs/react";
 import { MessageSquarePlus } from "lucide-react";
-import type { ChangedFileJson } from "../../contract/wire.ts";
+import type { ChangedFileJson } from "../../contract/worktree.ts";
 import { visibleText } from "../shared/ui/safe-text.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { CommentCard, CommentForm } from "./comment-card.tsx";

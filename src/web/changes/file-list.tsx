@@ -1,5 +1,5 @@
 /** The changed files: what happened to each, where, and by how much. */
-import type { ChangedFileJson } from "../../contract/wire.ts";
+import type { ChangedFileJson } from "../../contract/worktree.ts";
 import { visibleText } from "../shared/ui/safe-text.ts";
 import { clsx } from "clsx";
 

@@ -1,7 +1,7 @@
 /** The comments so far, and the button that sends them as one prompt. */
 import { useRef, useState } from "react";
 import { ChevronUp, Send } from "lucide-react";
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { useMay } from "../shared/data/live.ts";
 import { visibleText } from "../shared/ui/safe-text.ts";

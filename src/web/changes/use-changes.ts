@@ -4,7 +4,7 @@
  */
 import { parsePatchFiles, setLanguageOverride, type FileDiffMetadata } from "@pierre/diffs";
 import { useEffect, useRef, useState } from "react";
-import type { ChangesJson, PatchJson } from "../../contract/wire.ts";
+import type { ChangesJson, PatchJson } from "../../contract/worktree.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { onEvents } from "../shared/data/live.ts";
 import { visibleText } from "../shared/ui/safe-text.ts";

@@ -1,7 +1,7 @@
 /** A chat session: the transcript, the queued prompts, and the composer. */
 import { useEffect, useEffectEvent, useMemo, useRef, useState, type ReactNode } from "react";
 import { Download, Search } from "lucide-react";
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import type { TranscriptHead } from "../../contract/transcript.ts";
 import { call } from "../shared/data/api.ts";
 import { live, useLive, useMay } from "../shared/data/live.ts";

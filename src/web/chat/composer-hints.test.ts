@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { asPromptId } from "../../contract/ids.ts";
 import type { PromptItem } from "../../contract/transcript.ts";
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import { closedReason, splitQueue } from "./composer-hints.ts";
 
 const intent = (want: SessionJson["intent"]["want"]) => ({ intent: { want, by: "person", at: null } });

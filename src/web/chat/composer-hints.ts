@@ -1,6 +1,6 @@
 /** What the composer and the queue show, depending on the session's state. */
 import type { PromptItem, TranscriptHead } from "../../contract/transcript.ts";
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 
 /** Why nothing can be sent; null if it can. */
 export function closedReason(

@@ -7,7 +7,7 @@ import { useAction } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { safeText } from "./inert.ts";
 import { formatCount } from "../../model/text.ts";
-import type { ConfigureRequest } from "../../contract/command.ts";
+import type { ConfigureRequest } from "../../contract/chat.ts";
 import { numberIn, shape, textIn } from "./tool-parts.ts";
 
 type AgentSettings = Pick<TranscriptHead, "modes" | "models" | "configOptions" | "usage">;

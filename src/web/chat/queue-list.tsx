@@ -1,7 +1,7 @@
 /** Queued prompts: they can still be edited, moved and withdrawn. */
 import { memo, useState } from "react";
 import { ArrowDown, ArrowUp, Paperclip, Pencil, Trash2 } from "lucide-react";
-import type { PromptEditRequest } from "../../contract/command.ts";
+import type { PromptEditRequest } from "../../contract/prompt.ts";
 import type { PromptItem } from "../../contract/transcript.ts";
 import { call } from "../shared/data/api.ts";
 import { Button, IconButton } from "../shared/ui/button.tsx";

@@ -3,7 +3,7 @@ import type { SessionEvent } from "../../contract/event.ts";
 import { asPromptId } from "../../contract/ids.ts";
 import { TranscriptBuilder, transcriptOf } from "../../model/transcript/builder.ts";
 import type { TranscriptPage } from "../../contract/transcript.ts";
-import type { EventJson } from "../../contract/wire.ts";
+import type { EventJson } from "../../contract/stream.ts";
 import { TranscriptFeed, type FeedSource } from "./transcript-feed.ts";
 
 const said = (words: string): SessionEvent => ({ type: "agent.text", text: words });

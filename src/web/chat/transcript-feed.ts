@@ -3,12 +3,12 @@
  * older when it is asked for; what is new from the stream, folded in once a frame. The daemon's log is the truth: a gap
  * in the sequence is read again, and a log that is shorter than ours replaces what is here.
  */
-import { isLastPage } from "../../contract/event-page.ts";
+import { isLastPage } from "../../contract/stream.ts";
 import type { TranscriptItem, TranscriptPage } from "../../contract/transcript.ts";
 import type { TranscriptHead } from "../../contract/transcript.ts";
 import { referred } from "../../model/transcript/state.ts";
 import { builderOf, TranscriptBuilder } from "../../model/transcript/builder.ts";
-import type { EventJson } from "../../contract/wire.ts";
+import type { EventJson } from "../../contract/stream.ts";
 
 /** Where the feed gets things from; given, so that it can be tested without a daemon. */
 export interface FeedSource {

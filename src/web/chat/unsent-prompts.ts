@@ -4,7 +4,7 @@
  * overtake each other.
  */
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import type { Attachment } from "../../contract/event.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { live } from "../shared/data/live.ts";

@@ -4,7 +4,7 @@ import { live, onEvents } from "../shared/data/live.ts";
 import { TranscriptFeed, type FeedState, eventsAtOnce, type FeedSource } from "./transcript-feed.ts";
 import type { TranscriptItem } from "../../contract/transcript.ts";
 import type { TranscriptPage } from "../../contract/transcript.ts";
-import type { EventJson } from "../../contract/wire.ts";
+import type { EventJson } from "../../contract/stream.ts";
 import { call } from "../shared/data/api.ts";
 import { beforePaint } from "../shared/data/frames.ts";
 import { readState, writeState } from "../shared/data/session-cache.ts";

@@ -1,5 +1,5 @@
 /** The form's inputs. They survive navigation and a reload, until the session is created. */
-import type { SpawnRequest } from "../../contract/command.ts";
+import type { SpawnRequest } from "../../contract/spawn.ts";
 
 export interface Draft {
   project: string;

@@ -1,7 +1,7 @@
 /** The form for a new session. Problems are shown before it is submitted; a failure keeps the inputs. */
 import { useEffect, useState, type ChangeEvent } from "react";
 import { Link } from "wouter";
-import type { SettingsJson } from "../../contract/wire.ts";
+import type { SettingsJson } from "../../contract/daemon.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { clsx } from "clsx";

@@ -1,8 +1,8 @@
 /** Checks for problems, a moment after the last change of the form. */
 import { useCallback, useEffect, useState } from "react";
-import type { SpawnRequest } from "../../contract/command.ts";
-import { HoldfastError } from "../../contract/error.ts";
-import type { PreflightJson } from "../../contract/wire.ts";
+import type { SpawnRequest } from "../../contract/spawn.ts";
+import { HoldfastError } from "../../contract/errors.ts";
+import type { PreflightJson } from "../../contract/spawn.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 
 /** Short enough to finish before the button is reached, long enough not to run on every keystroke. */

@@ -1,6 +1,6 @@
 /** Above every view of a session that is down: why, and how to bring it back. */
 import { Link } from "wouter";
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import { useMay } from "../shared/data/live.ts";
 import { Age } from "../shared/ui/age.tsx";
 import { Button } from "../shared/ui/button.tsx";

@@ -1,6 +1,6 @@
 /** The event log, newest first: filtered by type and text, older events on demand. */
 import { useId, useState, useEffect } from "react";
-import type { EventJson } from "../../contract/wire.ts";
+import type { EventJson } from "../../contract/stream.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { Select, TextInput } from "../shared/ui/field.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";

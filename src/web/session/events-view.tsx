@@ -1,6 +1,7 @@
 /** Why a session ended, its processes, its files in the trash, and its event log. */
 import type { ReactNode } from "react";
-import type { EventJson, SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
+import type { EventJson } from "../../contract/stream.ts";
 import { useQuery } from "../shared/data/use-query.ts";
 import { Age } from "../shared/ui/age.tsx";
 import { Button } from "../shared/ui/button.tsx";
@@ -35,9 +36,9 @@ function Panel({ title, children }: { title: string; children: ReactNode }) {
 }
 
 function EndPanel({ end, events }: { end: NonNullable<SessionJson["end"]>; events: readonly EventJson[] }) {
-  const last = events.findLast(({ type }) => type === "run.ended" || type === "launch.failed");
-  const uptime = last?.["uptimeMs"];
-  const reason = last?.["reason"];
+  const last = events.findLast((event) => event.type === "run.ended" || event.type === "launch.failed");
+  const uptime = last?.type === "run.ended" ? last.uptimeMs : undefined;
+  const reason = last?.type === "launch.failed" ? last.reason : undefined;
   const rows: [string, ReactNode][] = [
     ["By", actorLabel(end.by)],
     ["When", <Age key="at" of={end.at} />],

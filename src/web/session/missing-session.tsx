@@ -1,6 +1,6 @@
 /** Shown for a session that does not exist: deleted while it was open, or never created. Offers its files in the trash. */
 import { useEffect } from "react";
-import type { TrashJson } from "../../contract/wire.ts";
+import type { TrashJson } from "../../contract/trash.ts";
 import { call } from "../shared/data/api.ts";
 import { onEvents } from "../shared/data/live.ts";
 import { useQuery } from "../shared/data/use-query.ts";

@@ -3,7 +3,7 @@ import { useState, type ReactNode } from "react";
 import { ArrowLeft, ChevronDown, Square, Pencil } from "lucide-react";
 import { Link } from "wouter";
 import { describeContainment } from "../../contract/containment.ts";
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import { PullRequest } from "../shared/ui/pull-request.tsx";
 import { Age } from "../shared/ui/age.tsx";
 import { Button, IconButton } from "../shared/ui/button.tsx";

@@ -1,4 +1,4 @@
-import type { TrashJson } from "../../contract/wire.ts";
+import type { TrashJson } from "../../contract/trash.ts";
 import { Age } from "../shared/ui/age.tsx";
 
 export function TrashFacts({ entry }: { entry: TrashJson }) {

@@ -1,4 +1,5 @@
-import type { SettingsJson, WorkerJson } from "../../contract/wire.ts";
+import type { WorkerJson } from "../../contract/chat.ts";
+import type { SettingsJson } from "../../contract/daemon.ts";
 import { Commands } from "../shared/ui/code-text.tsx";
 import { Row, Section, WhenLoaded } from "./section.tsx";
 import { Link } from "wouter";

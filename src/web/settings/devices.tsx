@@ -1,7 +1,7 @@
 /** Logged-in browsers: what each may do, and how to revoke it. */
 import { useEffect, useState } from "react";
 import { rights, type Right } from "../../contract/rights.ts";
-import type { DeviceJson } from "../../contract/wire.ts";
+import type { DeviceJson } from "../../contract/device.ts";
 import { call } from "../shared/data/api.ts";
 import { logOutThisBrowser } from "../shared/data/connect.ts";
 import { onDevices, useMay } from "../shared/data/live.ts";

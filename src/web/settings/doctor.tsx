@@ -1,5 +1,5 @@
 import { CircleAlert, CircleCheck, CircleX, Info } from "lucide-react";
-import type { FindingJson } from "../../contract/wire.ts";
+import type { FindingJson } from "../../contract/daemon.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { useQuery } from "../shared/data/use-query.ts";
 import { WhenLoaded, Section } from "./section.tsx";

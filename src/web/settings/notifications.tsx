@@ -3,7 +3,7 @@ import { beep, notifyState, enableNotifications, type NotifyState } from "../sha
 import { preferences, usePreference } from "../shared/data/preferences.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { Section, WhenLoaded, Row } from "./section.tsx";
-import type { PushBrowserJson, PushJson } from "../../contract/wire.ts";
+import type { PushBrowserJson, PushJson } from "../../contract/push.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { pushObstacle, subscribeHere, unsubscribeHere } from "../shared/data/push.ts";
 import { Age } from "../shared/ui/age.tsx";

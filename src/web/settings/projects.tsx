@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { ProjectJson } from "../../contract/wire.ts";
+import type { ProjectJson } from "../../contract/project.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { ConfirmDialog } from "../shared/ui/dialog.tsx";

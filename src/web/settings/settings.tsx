@@ -1,5 +1,5 @@
 import { Link } from "wouter";
-import type { SettingsJson } from "../../contract/wire.ts";
+import type { SettingsJson } from "../../contract/daemon.ts";
 import { logOutThisBrowser, pageBuild } from "../shared/data/connect.ts";
 import { useMay } from "../shared/data/live.ts";
 import { Button } from "../shared/ui/button.tsx";

@@ -1,6 +1,6 @@
 /** Worktrees removed by kill, cleanup and delete: restore them or delete them permanently. */
 import { useEffect, useState } from "react";
-import type { TrashJson } from "../../contract/wire.ts";
+import type { TrashJson } from "../../contract/trash.ts";
 import { startVerb } from "../shared/verbs/verbs.tsx";
 import { call } from "../shared/data/api.ts";
 import { onEvents, useMay, useSession } from "../shared/data/live.ts";

@@ -3,9 +3,10 @@
  * Input is sent only while the daemon reports `attached`, and dropped otherwise: typing must never reach anything but
  * the visible screen.
  */
-import { routes, streamProtocol } from "../../contract/http.ts";
+import { operations } from "../../contract/operations.ts";
+import { streamProtocol } from "../../contract/stream.ts";
 import { pathOf } from "../../client/client.ts";
-import type { TerminalFrame, TerminalRequest } from "../../contract/wire.ts";
+import type { TerminalFrame, TerminalRequest } from "../../contract/terminal.ts";
 
 /** The used part of a browser's WebSocket. */
 export interface TerminalSocket {
@@ -81,7 +82,7 @@ export function connectTerminal(options: TerminalOptions): TerminalLine {
     options.onState({ is: "connecting" });
     const { cols, rows } = options.size();
     const query = { cols, rows, ...(readonly ? { readonly: 1 } : {}) };
-    const path = pathOf(routes.terminal, { id: options.session }, query);
+    const path = pathOf(operations.terminal, { id: options.session }, query);
     if (options.prove === undefined) return open(path, null);
     const own = (proving = {});
     const current = (act: () => void): void => {

@@ -1,7 +1,7 @@
 /** A terminal session: its live screen with tools and phone keys, or the last lines of an ended one. */
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Copy, Eye, EyeOff, MousePointer2, ScrollText, Settings2 } from "lucide-react";
-import type { SessionJson } from "../../contract/wire.ts";
+import type { SessionJson } from "../../contract/session.ts";
 import { toClipboard } from "../shared/ui/code-text.tsx";
 import { usePreference } from "../shared/data/preferences.ts";
 import { Button } from "../shared/ui/button.tsx";

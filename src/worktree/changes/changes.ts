@@ -1,6 +1,6 @@
 /** Which files of a worktree differ from its base, where, and by how much. */
 import type { Against } from "../../ports/worktree.ts";
-import type { ChangedFileJson, ChangesJson } from "../../contract/wire.ts";
+import type { ChangedFileJson, ChangesJson } from "../../contract/worktree.ts";
 import { compare, diffArguments, type Comparison } from "./compare.ts";
 import type { Context } from "../context.ts";
 import { git } from "../git/git.ts";

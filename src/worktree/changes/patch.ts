@@ -1,7 +1,7 @@
 /** A worktree's changes as a git patch of bounded size; a truncated patch is still readable. */
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import type { Against } from "../../ports/worktree.ts";
-import type { PatchJson } from "../../contract/wire.ts";
+import type { PatchJson } from "../../contract/worktree.ts";
 import { listDiffering } from "./changes.ts";
 import { compare, diffArguments } from "./compare.ts";
 import type { Context } from "../context.ts";

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { endTree, findTree, type TreeMember, type TreeTarget } from "../../base/process-tree.ts";
 import { startChild, whyNotStarted } from "../../base/run.ts";
 import { withPersonalUmask } from "../../base/program.ts";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import { cleanEnvironment } from "../git/git-rules.ts";
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { sep } from "node:path";

@@ -5,7 +5,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import type { WorktreePlan, WorktreeReady } from "../../ports/worktree.ts";
 import { creationMessage, findStart, type Start, isBranchName } from "./start.ts";
 import { describeInside, processesInside, othersInside, runCommands } from "./commands.ts";

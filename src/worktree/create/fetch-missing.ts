@@ -7,7 +7,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { crypto } from "../../base/digest.ts";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import type { Context } from "../context.ts";
 import { checkoutDeadlineMs, git, runGit, type GitResult } from "../git/git.ts";
 import type { Repository } from "../git/repository.ts";

@@ -1,7 +1,7 @@
 /** Finds problems that would stop `create`, before anything is created. */
 import { existsSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import type { WorktreePlan } from "../../ports/worktree.ts";
 import { splitArgv } from "./commands.ts";
 import { findStart } from "./start.ts";

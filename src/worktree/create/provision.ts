@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { dirname, isAbsolute, join, normalize } from "node:path";
 import { withPersonalUmask } from "../../base/program.ts";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import type { WorktreePlan } from "../../ports/worktree.ts";
 import { git, runGit } from "../git/git.ts";
 import type { ConfigEntry } from "../git/git-rules.ts";

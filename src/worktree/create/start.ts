@@ -1,7 +1,7 @@
 /** Which branch a session gets, and where it starts: at its own branch, the freshest default branch, or nothing yet. */
 import { join } from "node:path";
 import { crypto } from "../../base/digest.ts";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import type { WorktreePlan } from "../../ports/worktree.ts";
 import type { Filters } from "../git/filters.ts";
 import { askGit, git, runGit, type GitCall } from "../git/git.ts";

@@ -6,7 +6,7 @@ import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { isExhausted, startChild, whyNotStarted } from "../../base/run.ts";
 import { withPersonalUmask } from "../../base/program.ts";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import { repositoryHooksOff, gitEnvironment, type ConfigEntry, type GitKind } from "./git-rules.ts";
 import type { Worktree } from "../record.ts";
 

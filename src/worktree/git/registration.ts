@@ -8,7 +8,7 @@ import { existsSync, realpathSync, unlinkSync, lstatSync, mkdirSync, renameSync,
 import { basename, isAbsolute, join, dirname } from "node:path";
 import { writeAtomically, dropTemporaries, temporariesIn } from "../../base/durable-file.ts";
 import { withPersonalUmask } from "../../base/program.ts";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import { git, gitFailed, runGit, isNullId, nullId } from "./git.ts";
 import { isCheckedOut } from "../record.ts";
 import { readLine } from "./git-files.ts";

@@ -1,7 +1,7 @@
 /** A repository and its registered worktrees, read from git's own files. */
 import { existsSync, readdirSync, realpathSync, rmdirSync, statSync, unlinkSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import { askGit } from "./git.ts";
 import { gitDirOf, readHead, type Head, readLine } from "./git-files.ts";
 

@@ -7,7 +7,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync,
 import { chmod, readdir, rm } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import { dropTemporaries } from "../../base/durable-file.ts";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import type { Context } from "../context.ts";
 import { worktreeInTrash } from "../find-worktree.ts";
 import { git } from "../git/git.ts";

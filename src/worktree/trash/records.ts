@@ -6,7 +6,7 @@ import { crypto } from "../../base/digest.ts";
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { dropTemporaries, readJson, syncDirectory, temporariesIn, writeDurable } from "../../base/durable-file.ts";
-import { HoldfastError } from "../../contract/error.ts";
+import { HoldfastError } from "../../contract/errors.ts";
 import { asTrashId, type TrashId } from "../../contract/ids.ts";
 import type { TrashEntry } from "../../ports/worktree.ts";
 import { samePath } from "../git/repository.ts";

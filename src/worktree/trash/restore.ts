@@ -1,7 +1,7 @@
 /** Moves a worktree from the trash back to its original path, by which agents find their transcripts. */
 import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
-import { HoldfastError, messageOf } from "../../contract/error.ts";
+import { HoldfastError, messageOf } from "../../contract/errors.ts";
 import { isAncestor } from "../create/start.ts";
 import type { Context } from "../context.ts";
 import { askGit, git } from "../git/git.ts";

@@ -7,7 +7,7 @@ import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, statSync, unlinkS
 import { dirname, join } from "node:path";
 import { dropTemporaries, writeDurable } from "../../base/durable-file.ts";
 import { withPersonalUmask } from "../../base/program.ts";
-import { HoldfastError, messageOf } from "../../contract/error.ts";
+import { HoldfastError, messageOf } from "../../contract/errors.ts";
 import type { SessionId, TrashId } from "../../contract/ids.ts";
 import type { TrashEntry } from "../../ports/worktree.ts";
 import { describeInside, type Inside, othersInside } from "../create/commands.ts";

@@ -1,7 +1,7 @@
 /** What the lane needs to know about a real agent beyond its data file in `src/agents`. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { ConfigureRequest } from "../../../src/contract/command.ts";
+import type { ConfigureRequest } from "../../../src/contract/chat.ts";
 import type { ChatLane } from "../chat-lane.ts";
 
 export interface AgentPackage {

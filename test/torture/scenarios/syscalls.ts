@@ -8,7 +8,7 @@ import { audit, checkWork } from "../audit.ts";
 import { ask } from "../clients.ts";
 import { isRunning } from "../../harness/marked.ts";
 import { until } from "../../harness/until.ts";
-import type { SessionJson } from "../../../src/contract/wire.ts";
+import type { SessionJson } from "../../../src/contract/session.ts";
 import { allowedFinals } from "../model.ts";
 import type { Run, Scenario } from "../report.ts";
 import { attach, withoutStrace } from "../strace.ts";

@@ -1,6 +1,6 @@
 /** Commands on chat agents' processes and their current turn. */
-import { HoldfastError } from "../../../contract/error.ts";
-import type { WorkerJson } from "../../../contract/wire.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
+import type { WorkerJson } from "../../../contract/chat.ts";
 import { chatArgument, type CommandEntry, countOption, jsonOption, noWaitOption } from "../../command.ts";
 import { clean, inert, table } from "../../render/text.ts";
 import { formatAgeOf } from "../../../model/duration.ts";

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import { chatArgument, type CommandEntry, jsonOption } from "../../command.ts";
 import { quoteShellWord } from "../../../model/text.ts";
 import { clean } from "../../render/text.ts";

@@ -2,9 +2,9 @@
  * `acp approve`, `acp deny` and `acp questions`. The request that is answered is the one the user read: named by its id,
  * or shown and confirmed here. Only a script may leave the name out, and only if a single request is open.
  */
-import type { AnswerRequest } from "../../../contract/command.ts";
-import { HoldfastError } from "../../../contract/error.ts";
-import type { QuestionJson } from "../../../contract/wire.ts";
+import type { AnswerRequest } from "../../../contract/permission.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
+import type { QuestionJson } from "../../../contract/permission.ts";
 import {
   type ArgumentEntry,
   chatArgument,

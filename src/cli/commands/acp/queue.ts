@@ -1,9 +1,9 @@
-import { HoldfastError } from "../../../contract/error.ts";
-import type { Answers } from "../../../contract/answers.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
+import type { Output } from "../../../contract/operations.ts";
 import { type CommandEntry, jsonOption, sessionArgument, type Input } from "../../command.ts";
 import { clean } from "../../render/text.ts";
 
-type Prompt = Answers["queue"]["prompts"][number];
+type Prompt = Output<"queue">["prompts"][number];
 
 const longestLine = 100;
 

@@ -1,5 +1,5 @@
 import { build, version } from "../../../base/program.ts";
-import type { InfoJson } from "../../../contract/wire.ts";
+import type { InfoJson } from "../../../contract/daemon.ts";
 import { readInfo } from "../../system/daemon/connection.ts";
 import type { Context } from "../../context.ts";
 import { type CommandEntry, jsonOption } from "../../command.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import { type CommandEntry } from "../../command.ts";
 import { type Paint, clean } from "../../render/text.ts";
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";

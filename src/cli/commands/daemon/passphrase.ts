@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { crypto } from "../../../base/digest.ts";
 import { generatePassphrase } from "../../../base/passphrase.ts";
-import { HoldfastError, messageOf } from "../../../contract/error.ts";
+import { HoldfastError, messageOf } from "../../../contract/errors.ts";
 import { type CommandEntry, jsonOption } from "../../command.ts";
 
 export const command: CommandEntry = {

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import { type CommandEntry, jsonOption } from "../../command.ts";
 import { printStart, startJson } from "../../render/daemon.ts";
 import * as control from "../../system/daemon/control.ts";

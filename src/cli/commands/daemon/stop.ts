@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { isTerminated } from "../../../model/board.ts";
-import type { SessionJson } from "../../../contract/wire.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import { requireYes } from "../../confirm.ts";
 import type { Context } from "../../context.ts";
 import type { StopOutcome } from "../../system/daemon/control.ts";

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } f
 import { delimiter, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { Home, type Ran } from "../../../../test/harness/home.ts";
-import type { InfoJson } from "../../../contract/wire.ts";
+import type { InfoJson } from "../../../contract/daemon.ts";
 
 const root = join(import.meta.dirname, "../../../..");
 

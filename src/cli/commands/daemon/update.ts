@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { build, version } from "../../../base/program.ts";
 import type { DaemonFile } from "../../../base/launch-options.ts";
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import { askYesNo } from "../../confirm.ts";
 import type { Context } from "../../context.ts";
 import { managedElsewhere } from "../../system/daemon/control.ts";

@@ -3,7 +3,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Home } from "../../../../test/harness/home.ts";
-import type { ProjectJson, SessionJson } from "../../../contract/wire.ts";
+import type { ProjectJson } from "../../../contract/project.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import { sessionOf, type Script, type StandIn } from "../../test-support/stand-in.ts";
 import { daemon as standInDaemon, failure } from "../commands.fixture.ts";
 

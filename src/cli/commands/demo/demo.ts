@@ -1,13 +1,13 @@
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import { type Kind } from "../../../model/session.ts";
 import { isTerminated } from "../../../model/board.ts";
-import type { SessionJson } from "../../../contract/wire.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import type { Context } from "../../context.ts";
 import { demoProject, makeDemoProject } from "./project.ts";
 import { type CommandEntry, jsonOption } from "../../command.ts";
 import { requestLoginLink, openBrowser } from "../device/dashboard.ts";
 import { clean } from "../../render/text.ts";
-import type { SpawnRequest } from "../../../contract/command.ts";
+import type { SpawnRequest } from "../../../contract/spawn.ts";
 
 interface DemoSession {
   kind: Kind;

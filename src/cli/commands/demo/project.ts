@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { HoldfastError, messageOf } from "../../../contract/error.ts";
+import { HoldfastError, messageOf } from "../../../contract/errors.ts";
 
 export const demoProject = "demo";
 

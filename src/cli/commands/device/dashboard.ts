@@ -1,6 +1,6 @@
 import { type CommandEntry, jsonOption } from "../../command.ts";
-import type { Answers } from "../../../contract/answers.ts";
-import { HoldfastError } from "../../../contract/error.ts";
+import type { Output } from "../../../contract/operations.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import type { Context } from "../../context.ts";
 import { spawn } from "node:child_process";
 
@@ -29,7 +29,7 @@ export const command: CommandEntry = {
   },
 };
 
-export async function requestLoginLink(context: Context, opens: boolean): Promise<Answers["loginLink"]> {
+export async function requestLoginLink(context: Context, opens: boolean): Promise<Output<"loginLink">> {
   if (!opens || !hasBrowser(context.env)) return context.call("loginLink", { body: {} });
   try {
     return await context.call("loginLink", { body: { file: true } });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { DeviceJson } from "../../../contract/wire.ts";
+import type { DeviceJson } from "../../../contract/device.ts";
 import { daemon } from "../commands.fixture.ts";
 
 const at = (minutes: number): string => new Date(Date.UTC(2026, 0, 1, 12, minutes)).toISOString();

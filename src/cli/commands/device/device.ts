@@ -1,7 +1,7 @@
 /** Commands on logged-in browsers. */
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import { type Right, rights, rightWords } from "../../../contract/rights.ts";
-import type { DeviceJson } from "../../../contract/wire.ts";
+import type { DeviceJson } from "../../../contract/device.ts";
 import { type ArgumentEntry, type CommandEntry, jsonOption } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { clean, count, table } from "../../render/text.ts";

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import { rights, rightWords, type Right } from "../../../contract/rights.ts";
 import { type CommandEntry, jsonOption } from "../../command.ts";
 import type { Context } from "../../context.ts";

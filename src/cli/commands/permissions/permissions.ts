@@ -1,5 +1,5 @@
 /** Commands on the user's permission rules for chat agents. */
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import { type CommandEntry, jsonOption } from "../../command.ts";
 import { clean, table } from "../../render/text.ts";
 import { requestArgument } from "../acp/permissions.ts";

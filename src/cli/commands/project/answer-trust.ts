@@ -1,7 +1,7 @@
 /** Asks whether a repository's holdfast.yaml is trusted, once: on a terminal, or by --trust and --untrusted. */
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import { isOpenQuestion, effectOf, visible } from "../../../contract/trust.ts";
-import type { ProjectJson, TrustJson } from "../../../contract/wire.ts";
+import type { ProjectJson, TrustJson } from "../../../contract/project.ts";
 import { askYesNo } from "../../confirm.ts";
 import type { Context } from "../../context.ts";
 import type { OptionEntry, Input } from "../../command.ts";

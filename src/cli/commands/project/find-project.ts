@@ -1,8 +1,8 @@
 /** Finds the project that a command means: by name, or by the current directory. */
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
-import { HoldfastError } from "../../../contract/error.ts";
-import type { ProjectJson } from "../../../contract/wire.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
+import type { ProjectJson } from "../../../contract/project.ts";
 import type { Context } from "../../context.ts";
 import { quoteShellWord } from "../../../model/text.ts";
 

@@ -1,8 +1,8 @@
 /** Commands on registered projects and the trust in their holdfast.yaml. */
 import { resolve } from "node:path";
 import { isOff } from "../../../contract/trust.ts";
-import type { ProjectJson } from "../../../contract/wire.ts";
-import { HoldfastError } from "../../../contract/error.ts";
+import type { ProjectJson } from "../../../contract/project.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import { type CommandEntry, jsonOption, projectArgument, yesOption } from "../../command.ts";
 import { askYesNo } from "../../confirm.ts";
 import { clean, count, table } from "../../render/text.ts";

@@ -1,5 +1,5 @@
-import { HoldfastError } from "../../../contract/error.ts";
-import type { SessionJson } from "../../../contract/wire.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import type { Context } from "../../context.ts";
 import { type CommandEntry, sessionArgument } from "../../command.ts";
 import { sessionFailure } from "./verb.ts";

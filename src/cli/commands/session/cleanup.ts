@@ -3,7 +3,7 @@ import { requireProject } from "../project/find-project.ts";
 import { clean, count } from "../../render/text.ts";
 import { compareNaturally } from "../../../model/text.ts";
 import { leaveDirectory } from "./verb.ts";
-import type { CleanupLine } from "../../../contract/command.ts";
+import type { CleanupLine } from "../../../contract/session.ts";
 
 const cleanupHeading = "Checking for completed sessions...";
 

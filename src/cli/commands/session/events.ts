@@ -1,9 +1,9 @@
 import { jsonText, type Paint, clean } from "../../render/text.ts";
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import { type CommandEntry, sessionArgument } from "../../command.ts";
 import { readOn } from "../../read-events.ts";
 import { follow } from "../../system/daemon/follow.ts";
-import type { EventJson } from "../../../contract/wire.ts";
+import type { EventJson } from "../../../contract/stream.ts";
 import { shorten } from "../../../model/text.ts";
 
 /** Longer values are for --json. */

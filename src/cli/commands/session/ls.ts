@@ -1,4 +1,4 @@
-import type { SessionJson } from "../../../contract/wire.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import { type CommandEntry, jsonOption, projectOption } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { chooseSessions, sessionLines } from "../../render/sessions.ts";

@@ -1,5 +1,5 @@
-import { HoldfastError } from "../../../contract/error.ts";
-import type { SessionJson } from "../../../contract/wire.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import { type CommandEntry, jsonOption, noWaitOption, projectOption, sessionsArgument } from "../../command.ts";
 import { clean, count } from "../../render/text.ts";
 import { sortedNaturally } from "../../../model/text.ts";

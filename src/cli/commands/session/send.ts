@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
-import { HoldfastError, messageOf } from "../../../contract/error.ts";
+import { HoldfastError, messageOf } from "../../../contract/errors.ts";
 import { promptIdPattern } from "../../../contract/ids.ts";
-import type { Answers } from "../../../contract/answers.ts";
+import type { Output } from "../../../contract/operations.ts";
 import type { Context } from "../../context.ts";
 import { type CommandEntry, jsonOption, sessionArgument, type Input, type OptionEntry } from "../../command.ts";
 import { clean, inert, receiptLine } from "../../render/text.ts";
 import { parseDuration } from "../../../model/duration.ts";
 import { basename } from "node:path";
-import type { PromptRequest } from "../../../contract/command.ts";
+import type { PromptRequest } from "../../../contract/prompt.ts";
 import { isLost } from "../../system/daemon/connection.ts";
 import { findDaemon } from "../../system/daemon/find-daemon.ts";
 
@@ -17,7 +17,7 @@ const retryMs = 250;
  * Sends a prompt and waits for the end of its turn, which may take hours. Waits for a daemon that restarts meanwhile, then
  * resends with the same prompt id, which never sends twice.
  */
-async function sendAndWait(context: Context, id: string, prompt: PromptRequest): Promise<Answers["prompt"]> {
+async function sendAndWait(context: Context, id: string, prompt: PromptRequest): Promise<Output<"prompt">> {
   for (;;) {
     try {
       return await context.call("prompt", { params: { id }, body: { ...prompt, waitForTurn: true } });
@@ -164,7 +164,7 @@ async function requireChat(context: Context, id: string): Promise<void> {
 const goodEnds = ["end_turn", "cancelled", "forced"];
 
 /** Prints the turn, or the reason why there was none. Exits 1 without a turn, and for a turn that failed. */
-async function printTurn(context: Context, input: Input, receipt: Answers["prompt"]): Promise<number> {
+async function printTurn(context: Context, input: Input, receipt: Output<"prompt">): Promise<number> {
   const { turn } = receipt;
   if (input.flag("json")) context.json(receipt);
   else if (turn === undefined) context.err(receiptLine(receipt));

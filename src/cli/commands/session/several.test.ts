@@ -90,7 +90,9 @@ describe("[CLI-206] session restore --all", () => {
     const { run, asked } = await daemon({
       "GET /api/sessions": { answer: sessions },
       "POST /api/sessions/ma-2/restore": { answer: verbAnswer("ma-2") },
-      "POST /api/sessions/ma-3/restore": failure(409, "conflict", "Workspace missing: /trees/ma-3"),
+      "POST /api/sessions/ma-3/restore": failure(409, "conflict", "Workspace missing: /trees/ma-3", null, {
+        reason: "worktree-missing",
+      }),
       "POST /api/sessions/ma-10/restore": { answer: verbAnswer("ma-10") },
     });
     const ran = await run(["session", "restore", "--all"]);

@@ -1,5 +1,5 @@
 import { describeContainment } from "../../../contract/containment.ts";
-import type { PullRequestJson, SessionJson } from "../../../contract/wire.ts";
+import type { PullRequestJson, SessionJson } from "../../../contract/session.ts";
 import { type CommandEntry, jsonOption, sessionArgument } from "../../command.ts";
 import { commandFor, questionOf } from "../../render/need.ts";
 import { questionLines } from "../../render/question.ts";

@@ -1,9 +1,9 @@
 /** Runs a verb on sessions: several at the same time, reported in order; exits 1 if any of them failed. */
+import type { ClientInput } from "../../../contract/operations.ts";
+import { HoldfastError, type ErrorReason } from "../../../contract/errors.ts";
 import { Slots } from "../../../base/async.ts";
+import type { VerbAnswer } from "../../../contract/session.ts";
 import { nearest } from "../../../base/nearest.ts";
-import type { BodyOf } from "../../../client/client.ts";
-import { HoldfastError } from "../../../contract/error.ts";
-import type { VerbAnswer } from "../../../contract/wire.ts";
 import type { Input } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { printError } from "../../errors.ts";
@@ -47,7 +47,7 @@ export async function runVerb(context: Context, input: Input, call: VerbCall): P
   if (operation === "kill" || operation === "delete") leaveDirectory();
   const one = async (id: string): Promise<VerbAnswer> => {
     try {
-      const fullBody: BodyOf<typeof operation> = { ...body, ...(wait ? {} : { wait }) };
+      const fullBody: ClientInput<typeof operation> = { ...body, ...(wait ? {} : { wait }) };
       return await caller.call(operation, { params: { id }, body: fullBody });
     } catch (error) {
       throw await sessionFailure(context, fails, id, error);
@@ -101,13 +101,14 @@ export function leaveDirectory(): void {
   }
 }
 
-/** Messages that are complete sentences and must not be prefixed. */
-const complete = /^(Cannot |Workspace missing: )/;
+/** Their messages already name what could not be done. */
+const complete: ReadonlySet<ErrorReason | undefined> = new Set<ErrorReason>(["verb-refused", "worktree-missing"]);
 
 export async function sessionFailure(context: Context, fails: string, id: string, error: unknown): Promise<unknown> {
   if (!(error instanceof HoldfastError) || error.code === "usage" || error.code === "unreachable") return error;
-  if (complete.test(error.message)) return error;
-  const missing = error.code === "not-found" ? await hintIfMissing(context, id) : null;
+  const { reason } = error.details;
+  if (complete.has(reason)) return error;
+  const missing = reason === "session-not-found" ? await hintIfMissing(context, id) : null;
   const hint = missing ?? error.hint;
   return new HoldfastError(
     error.code,

@@ -55,8 +55,16 @@ describe("[CLI-5] verbs print the sentences people know", () => {
       "POST /api/sessions/ma-1/restore": {
         answer: verbAnswer("ma-1", { notes: ["Conversation context reset: gone"] }),
       },
-      "POST /api/sessions/ma-2/restore": failure(409, "conflict", "Cannot restore: Session is still running"),
-      "POST /api/sessions/ma-3/restore": failure(409, "conflict", "Workspace missing: /trees/ma-3", "Spawn a new one."),
+      "POST /api/sessions/ma-2/restore": failure(409, "conflict", "Cannot restore: Session is still running", null, {
+        reason: "verb-refused",
+      }),
+      "POST /api/sessions/ma-3/restore": failure(
+        409,
+        "conflict",
+        "Workspace missing: /trees/ma-3",
+        "Spawn a new one.",
+        { reason: "worktree-missing" },
+      ),
     });
     expect((await run(["session", "restore", "ma-1"])).out).toBe(
       "Session ma-1 restored.\n  Worktree: /trees/ma-1\n  Branch:   some-branch\n  Attach:   holdfast attach ma-1\n  Conversation context reset: gone",

@@ -1,6 +1,6 @@
 /** Verbs on sessions that need more than a row of the index. */
 import { idsThatConvert } from "../../../agents/registry.ts";
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import { kinds } from "../../../model/session.ts";
 import {
   type CommandEntry,

@@ -1,5 +1,5 @@
 import { Slots } from "../../../base/async.ts";
-import { messageOf } from "../../../contract/error.ts";
+import { messageOf } from "../../../contract/errors.ts";
 import { kinds } from "../../../model/session.ts";
 import { callSpawn, spawnBody, spawnOptionEntries, batchLine, type BatchResult, batchSummary } from "./call-spawn.ts";
 import { type CommandEntry, jsonOption, noWaitOption, projectOption } from "../../command.ts";

@@ -1,9 +1,9 @@
 /** Options, request and output of `spawn` and `batch-spawn`. */
 import { findProgram } from "../../../base/find-program.ts";
-import type { SpawnRequest } from "../../../contract/command.ts";
-import { HoldfastError } from "../../../contract/error.ts";
+import type { SpawnRequest } from "../../../contract/spawn.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import { missingPrograms, notOnPath } from "../../../model/runs.ts";
-import type { SessionJson } from "../../../contract/wire.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import type { Context } from "../../context.ts";
 import type { Waits } from "./waits.ts";
 import { containModes, parseNetwork, type ContainMode } from "../../../contract/containment.ts";

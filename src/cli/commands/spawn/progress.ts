@@ -2,7 +2,7 @@
 import { clientOf } from "../../system/daemon/connection.ts";
 import type { Context } from "../../context.ts";
 import { readBack, readOn } from "../../read-events.ts";
-import type { EventJson } from "../../../contract/wire.ts";
+import type { EventJson } from "../../../contract/stream.ts";
 import type { Wait } from "./waits.ts";
 import { clean, count, inert } from "../../render/text.ts";
 
@@ -73,8 +73,8 @@ export class Progress {
 
 const running = "running postCreate";
 
-function isRunning({ want }: EventJson): boolean {
-  return (want as { want?: string }).want === "running";
+function isRunning(event: EventJson): boolean {
+  return event.type === "session.intent" && event.want.want === "running";
 }
 
 /** The first event of a start: events of earlier runs are not printed again. */

@@ -5,9 +5,9 @@ import { noProjectHere, projectAt, unknownProject } from "../project/find-projec
 import { clean } from "../../render/text.ts";
 import { settleTrust, trustOptions } from "../project/answer-trust.ts";
 import { Waits } from "./waits.ts";
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import { projectIdPattern } from "../../../contract/ids.ts";
-import type { ProjectJson } from "../../../contract/wire.ts";
+import type { ProjectJson } from "../../../contract/project.ts";
 
 export const command: CommandEntry = {
   arguments: [

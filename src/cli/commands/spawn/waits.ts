@@ -68,7 +68,7 @@ export function waitingBack(context: Context, input: Input, total = input.args.l
   return {
     ...context,
     call: (route, options) => {
-      const id = options?.params?.id;
+      const { id }: { id?: string } = options?.params ?? {};
       const response = context.call(route, options);
       if (id === undefined) return response;
       return waits.during({ verb: "restore", before: "", find: () => Promise.resolve(id) }, response);

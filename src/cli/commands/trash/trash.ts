@@ -1,6 +1,6 @@
 /** Commands on worktrees in the trash. */
-import { HoldfastError } from "../../../contract/error.ts";
-import type { TrashJson } from "../../../contract/wire.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
+import type { TrashJson } from "../../../contract/trash.ts";
 import { isOlder } from "../../../model/trash-days.ts";
 import { type CommandEntry, jsonOption, yesOption } from "../../command.ts";
 import { requireYes } from "../../confirm.ts";

@@ -7,9 +7,9 @@ import type { DaemonFile } from "../../../base/launch-options.ts";
 import { resolvePaths } from "../../../base/paths.ts";
 import { type Client, createClient, type Transport, type TransportRequest } from "../../../client/client.ts";
 import { actorHeader, capabilityHeader, capabilityVariable, socketVariable } from "../../../contract/caller.ts";
-import { HoldfastError } from "../../../contract/error.ts";
-import { routes } from "../../../contract/http.ts";
-import type { InfoJson } from "../../../contract/wire.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
+import { operations } from "../../../contract/operations.ts";
+import type { InfoJson } from "../../../contract/daemon.ts";
 import type { Context } from "../../context.ts";
 import { findDaemon } from "./find-daemon.ts";
 import { CutOff, type HttpResponse, SocketTransport } from "./socket-transport.ts";
@@ -154,7 +154,7 @@ async function answered(file: Reached, request: TransportRequest): Promise<HttpR
 
 /** The daemon's info, or null if it does not respond: a suspended process accepts connections and never answers. */
 export async function readInfo(socket: string, deadlineMs: number): Promise<InfoJson | null> {
-  const { method, path } = routes.info;
+  const { method, path } = operations.info;
   const until = Date.now() + Math.min(deadlineMs, socketBackMs);
   for (;;) {
     const { response, abandon } = new SocketTransport(socket).exchange({ method, path, headers: {}, body: null });

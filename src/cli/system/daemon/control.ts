@@ -2,8 +2,8 @@
 import { keepLaunch, takeBackLaunch } from "../../../base/launch-options.ts";
 import { type DaemonFile, defaultLaunchOptions, type LaunchOptions } from "../../../base/launch-options.ts";
 import { namedVariables } from "../../../config/pass-env.ts";
-import { HoldfastError } from "../../../contract/error.ts";
-import type { Answers } from "../../../contract/answers.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
+import type { Output } from "../../../contract/operations.ts";
 import { clientOf, hasPulse } from "./connection.ts";
 import type { Context } from "../../context.ts";
 import { findDaemon, findSettledDaemon } from "./find-daemon.ts";
@@ -195,9 +195,9 @@ export async function startAgain(context: Context, { mayHalt = false } = {}): Pr
 export type StopOutcome =
   | { stop: "not-running" }
   /** `answer` is null if the daemon did not respond. */
-  | { stop: "stopped"; answer: Answers["daemonStop"] | null; ended: Ended }
+  | { stop: "stopped"; answer: Output<"daemonStop"> | null; ended: Ended }
   /** Some sessions could not be halted, so the daemon stays to keep stopping them. */
-  | { stop: "still-halting"; answer: Answers["daemonStop"] };
+  | { stop: "still-halting"; answer: Output<"daemonStop"> };
 
 export async function stop(context: Context, { haltSessions = false } = {}): Promise<StopOutcome> {
   const found = await findSettledDaemon(context.paths);
@@ -218,7 +218,7 @@ export async function stop(context: Context, { haltSessions = false } = {}): Pro
   return { stop: "stopped", answer, ended: await endDaemon(file, { asked: answer !== null, print }) };
 }
 
-async function askToStop(context: Context, haltSessions: boolean): Promise<Answers["daemonStop"] | null> {
+async function askToStop(context: Context, haltSessions: boolean): Promise<Output<"daemonStop"> | null> {
   try {
     return await clientOf({ ...context, mayStart: false }).call("daemonStop", { body: { haltSessions } });
   } catch (error) {

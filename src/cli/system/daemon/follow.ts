@@ -2,8 +2,8 @@
  * Notifies commands that follow a session or the list of sessions. They re-read by sequence number, so nothing is lost
  * between two connections. A stopped daemon is waited for and never started: it may have been stopped on purpose.
  */
-import { HoldfastError } from "../../../contract/error.ts";
-import { routes } from "../../../contract/http.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
+import { operations } from "../../../contract/operations.ts";
 import { agentsSocketOf, identityOf } from "./connection.ts";
 import type { Context } from "../../context.ts";
 import { findDaemon } from "./find-daemon.ts";
@@ -28,7 +28,8 @@ export async function follow(context: Context, session: string | undefined, read
 }
 
 async function* changes(context: Context, session?: string): AsyncGenerator<void> {
-  const path = session === undefined ? routes.sse.path : `${routes.sse.path}?session=${encodeURIComponent(session)}`;
+  const path =
+    session === undefined ? operations.sse.path : `${operations.sse.path}?session=${encodeURIComponent(session)}`;
   let reportedLost = false;
   for (;;) {
     const inside = agentsSocketOf(context);

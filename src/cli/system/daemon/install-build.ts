@@ -7,7 +7,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { build } from "../../../base/program.ts";
 import type { Paths } from "../../../base/paths.ts";
 import { listProcesses } from "../../../base/pid.ts";
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 
 const daemonBundle = "daemon.cjs";
 /** The only package that is not bundled, because it has a native part for each platform. */

@@ -5,7 +5,7 @@ import { keepLaunch, proposeLaunch, takeBackLaunch } from "../../../base/launch-
 import { defaultLaunchOptions, type LaunchOptions, readLaunchOptions } from "../../../base/launch-options.ts";
 import { isLevel, type Level, levels } from "../../../base/launch-options.ts";
 import type { Paths } from "../../../base/paths.ts";
-import { HoldfastError, messageOf } from "../../../contract/error.ts";
+import { HoldfastError, messageOf } from "../../../contract/errors.ts";
 import type { OptionEntry, Input } from "../../command.ts";
 import { findDaemon } from "./find-daemon.ts";
 import { bareHost, isLoopback } from "../../../base/addresses.ts";

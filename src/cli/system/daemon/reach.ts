@@ -5,7 +5,7 @@ import { readPassphraseMark } from "../../../base/passphrase.ts";
 import type { Paths } from "../../../base/paths.ts";
 import { readPublicUrl } from "../../../base/addresses.ts";
 import { readTlsFiles } from "../../../base/tls-files.ts";
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import type { OptionEntry, Input } from "../../command.ts";
 import { bareHost, isLoopback } from "../../../base/addresses.ts";
 

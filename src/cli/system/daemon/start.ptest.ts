@@ -39,10 +39,7 @@ test("[HTTP-13] a read-only daemon refuses to halt sessions; one that is started
   await using home = new Home();
   await home.ok(["start", "--port", "0", "--read-only"]);
   const ran = await home.cli(["stop", "--halt-sessions", "--yes"]);
-  expect([ran.code, ran.stderr.split("\n")[0]]).toEqual([
-    1,
-    "This daemon was started read-only; nothing can be changed.",
-  ]);
+  expect([ran.code, ran.stderr.split("\n")[0]]).toEqual([1, "This daemon is read-only; nothing can be changed."]);
   await home.ok(["stop"]);
   expect((await home.cli(["stop", "--halt-sessions", "--yes"])).code).toBe(0);
   expect((await home.json<{ state: string }>(["info"])).state).toBe("stopped");

@@ -12,7 +12,7 @@ import { makePrivateDirectory, writeAtomically } from "../../../base/durable-fil
 import type { StartReport } from "../../../base/launch-options.ts";
 import type { Paths } from "../../../base/paths.ts";
 import { identify } from "../../../base/pid.ts";
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import { judgeCgroup, readCgroupFacts, scopePrefix } from "../../../base/cgroup-risk.ts";
 import { clearStarting, findDaemon, startingFile } from "./find-daemon.ts";
 

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { hasNoRoom } from "../../../base/durable-file.ts";
 import type { Paths } from "../../../base/paths.ts";
 import { probeDisk } from "../../../base/durable-file.ts";
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 
 const elsewhere = "or set HOLDFAST_HOME to another directory.";
 

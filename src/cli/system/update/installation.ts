@@ -1,7 +1,7 @@
 /** How this Holdfast was installed, by its directory alone: npm may only replace its own installations. */
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 
 export interface NpmInstallation {
   kind: "npm";

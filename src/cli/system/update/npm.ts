@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import { findProgram } from "../../../base/find-program.ts";
 import { startChild } from "../../../base/run.ts";
 import type { NpmInstallation } from "./installation.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type HoldfastError, messageOf } from "../../../contract/error.ts";
+import { type HoldfastError, messageOf } from "../../../contract/errors.ts";
 import { ownDaemonFile } from "../../test-support/stand-in.ts";
 import { resolvePaths } from "../../../base/paths.ts";
 import { createContext } from "../../context.ts";

@@ -162,7 +162,7 @@ function ShowAll({ item, onLoaded }: { item: ToolItem; onLoaded: (item: ToolItem
       for (const [field, seq] of Object.entries(item.whole)) {
         // oxlint-disable-next-line no-await-in-loop -- at most three
         const [event] = await call("events", { params: { id: session }, query: { since: seq - 1, limit: 1 } });
-        if (event?.seq === seq && field in event) full = { ...full, [field]: event[field] };
+        if (event?.seq === seq && field in event) full = { ...full, [field]: event[field as keyof typeof event] };
       }
       const { cut: _, ...rest } = full;
       onLoaded(rest);

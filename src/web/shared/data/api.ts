@@ -1,10 +1,10 @@
 /** Calls to the daemon that served this page, signed with this browser's key. */
-import { createClient, pathOf, type CallableRoute, type CallOptions, type Client } from "../../../client/client.ts";
+import { createClient, pathOf, type CallableOperation, type CallOptions, type Client } from "../../../client/client.ts";
 import { createFetchTransport } from "../../../client/fetch-transport.ts";
 import { createSigner } from "../../../client/signer.ts";
-import { HoldfastError } from "../../../contract/error.ts";
-import { routes } from "../../../contract/http.ts";
-import type { Answers } from "../../../contract/answers.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
+import { operations } from "../../../contract/operations.ts";
+import type { Output } from "../../../contract/operations.ts";
 import { deleteKey, deviceKey, hasOtherKey } from "./device-key.ts";
 import { live } from "./live.ts";
 
@@ -24,7 +24,7 @@ export const prove = (path: string): Promise<string | null> => signer.protocolFo
 
 export const resetChallenge = (): void => signer.doubt();
 
-export async function call<R extends CallableRoute>(route: R, options?: CallOptions<R>): Promise<Answers[R]> {
+export async function call<R extends CallableOperation>(route: R, options?: CallOptions<R>): Promise<Output<R>> {
   try {
     return await client.call(route, options);
   } catch (error) {
@@ -45,7 +45,7 @@ export async function fetchAttachment(
   params: { id: string; prompt: string; n: string },
   signal: AbortSignal,
 ): Promise<Blob> {
-  const path = pathOf(routes.attachment, params, {});
+  const path = pathOf(operations.attachment, params, {});
   const fixed = { signal, redirect: "error", credentials: "omit", cache: "no-store" } as const;
   const response = await signer.send({ method: "GET", path, body: null }, (headers) =>
     send(path, { ...fixed, headers }),

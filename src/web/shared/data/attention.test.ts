@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SessionJson } from "../../../contract/wire.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import { alertsFor, notificationAlerts } from "./attention.ts";
 
 const session = (over: Partial<SessionJson>): SessionJson =>
@@ -46,7 +46,9 @@ test("[WEB-31] what the daemon notifies of is a call, but not once more for what
     title: "ma-1: ended",
     text: "It ended.",
   };
-  const events = [note, { ...note, seq: 4, type: "notification.sent" }];
+  const events = [note, { ...note, seq: 4, type: "notification.sent" }] as unknown as Parameters<
+    typeof notificationAlerts
+  >[0];
   expect(notificationAlerts(events, () => "exited")).toEqual([
     { session: "ma-1", title: "ma-1: ended", text: "It ended.", tag: "holdfast:ma-1-x" },
   ]);

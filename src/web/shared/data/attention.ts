@@ -1,6 +1,6 @@
 /** Changes worth alerting the user about: recent, and waiting for the user. */
 import type { Status } from "../../../model/session.ts";
-import type { SessionJson } from "../../../contract/wire.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import { columnOf } from "../../../model/board.ts";
 import type { SessionChange, SessionEventJson } from "./live.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { SessionJson } from "../../../contract/wire.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import { dropCachedSessions, cacheSessions, showCachedSessions } from "./session-cache.ts";
 import { live } from "./live.ts";
 

@@ -1,8 +1,8 @@
 /** Logs in with the link's code if there is one, then follows the daemon's event stream while the page is open. */
 import { follow } from "../../../client/follow.ts";
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import type { Frame } from "../../../contract/stream.ts";
-import type { SessionJson } from "../../../contract/wire.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import {
   dropSession,
   dropStaleSessions,

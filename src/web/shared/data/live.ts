@@ -6,7 +6,9 @@ import { createStore, useStore } from "zustand";
 import { columnOf } from "../../../model/board.ts";
 import { includes, type Right } from "../../../contract/rights.ts";
 import type { FollowingDevice } from "../../../contract/stream.ts";
-import type { DeviceJson, EventJson, SessionJson } from "../../../contract/wire.ts";
+import type { DeviceJson } from "../../../contract/device.ts";
+import type { SessionJson } from "../../../contract/session.ts";
+import type { EventJson } from "../../../contract/stream.ts";
 
 export type Login =
   | { is: "checking" }

@@ -4,7 +4,7 @@
  */
 import { base64url } from "../../../client/signer.ts";
 import { loginText, minIterations } from "../../../contract/device-proof.ts";
-import type { Answers } from "../../../contract/answers.ts";
+import type { Output } from "../../../contract/operations.ts";
 import { browserName } from "./browser-name.ts";
 import { deviceKey, storeKey, type StoredKey } from "./device-key.ts";
 import { callUnsigned } from "./api.ts";
@@ -12,12 +12,12 @@ import { callUnsigned } from "./api.ts";
 export type Credentials = { code: string } | { passphrase: string };
 
 /** Throws with the message to show. */
-export async function enroll(credentials: Credentials): Promise<Answers["login"]["device"]> {
+export async function enroll(credentials: Credentials): Promise<Output<"login">["device"]> {
   const key = (await deviceKey()) ?? (await makeKey());
   const challenge = await callUnsigned("challenge");
   const text = loginText({ nonce: challenge.nonce, origin: location.origin, publicKey: key.publicKey });
   const body = { nonce: challenge.nonce, publicKey: key.publicKey, name: browserName() };
-  let login: Promise<Answers["login"]>;
+  let login: Promise<Output<"login">>;
   if ("code" in credentials) {
     const [code = "", secret = ""] = credentials.code.split(".");
     const proof = base64url(await hmac(new TextEncoder().encode(secret), text));
@@ -43,7 +43,7 @@ async function makeKey(): Promise<StoredKey> {
 /** As in SCRAM: neither the proof nor the daemon's stored verifier can be replayed. */
 async function provePassphrase(
   passphrase: string,
-  challenge: Answers["challenge"]["passphrase"],
+  challenge: Output<"challenge">["passphrase"],
   text: string,
 ): Promise<string> {
   if (challenge === null) {

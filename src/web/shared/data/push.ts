@@ -2,7 +2,7 @@
  * This browser's push subscription: created with the browser's push service for the daemon's key, then registered with
  * the daemon. The preferences store the id that the daemon gave it.
  */
-import { HoldfastError } from "../../../contract/error.ts";
+import { HoldfastError } from "../../../contract/errors.ts";
 import { call, sentenceOf } from "./api.ts";
 import { browserName, isAppleTouch } from "./browser-name.ts";
 import { live } from "./live.ts";

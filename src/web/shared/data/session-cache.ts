@@ -4,7 +4,7 @@
  * nothing behind.
  */
 import { createStore } from "zustand";
-import type { SessionJson } from "../../../contract/wire.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import { live } from "./live.ts";
 
 const maxAgeMs = 7 * 24 * 3_600_000;

@@ -4,7 +4,7 @@
  */
 import { useId, useState, type ReactNode } from "react";
 import { optionKindWords } from "../../../model/tool-call.ts";
-import type { SessionJson } from "../../../contract/wire.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import { Button } from "./button.tsx";
 import { clsx } from "clsx";
 import { formatCount, requestText } from "./safe-text.ts";

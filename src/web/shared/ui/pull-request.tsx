@@ -11,7 +11,7 @@ import {
   ThumbsUp,
   TriangleAlert,
 } from "lucide-react";
-import type { PullRequestJson } from "../../../contract/wire.ts";
+import type { PullRequestJson } from "../../../contract/session.ts";
 import { Age } from "./age.tsx";
 import { clsx } from "clsx";
 import { plainText, webAddress } from "./safe-text.ts";

@@ -1,7 +1,7 @@
 /** An untrusted holdfast.yaml: everything it would run or change, and the choice to trust it. */
 import { useMemo, useState } from "react";
 import { effectOf, isOff, visible } from "../../../contract/trust.ts";
-import type { ProjectJson, TrustJson } from "../../../contract/wire.ts";
+import type { ProjectJson, TrustJson } from "../../../contract/project.ts";
 import { call, sentenceOf } from "../data/api.ts";
 import { Button } from "./button.tsx";
 import { clsx } from "clsx";

@@ -1,7 +1,8 @@
 /** Explains what a verb does to processes and work, asks for its inputs, runs it, and shows the result. */
 import { useMemo, useState, type ReactNode } from "react";
 import type { CallOptions } from "../../../client/client.ts";
-import type { VerbAnswer, WorkJson } from "../../../contract/wire.ts";
+import type { VerbAnswer } from "../../../contract/session.ts";
+import type { WorkJson } from "../../../contract/worktree.ts";
 import { call, sentenceOf } from "../data/api.ts";
 import { useQuery, type Loadable } from "../data/use-query.ts";
 import { Button } from "../ui/button.tsx";

@@ -13,7 +13,7 @@ import {
   Trash2,
 } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
-import type { SessionJson } from "../../../contract/wire.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";
 import { otherKind, type VerbName, verbs, verbsFor } from "../../../model/verbs.ts";
 import { VerbButton } from "./verbs.tsx";

@@ -6,7 +6,7 @@
 import { lazy, Suspense, useState } from "react";
 import { EllipsisVertical } from "lucide-react";
 import { createStore, useStore } from "zustand";
-import type { SessionJson } from "../../../contract/wire.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import { useMay } from "../data/live.ts";
 import { Button, type ButtonProps } from "../ui/button.tsx";
 import type { VerbName } from "../../../model/verbs.ts";

@@ -1,10 +1,67 @@
 /** Writes answers and refusals. A refused body is neither buffered nor left to reset the connection under the answer. */
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { STATUS_CODES } from "node:http";
 import { isExhausted, whyNotStarted } from "../base/run.ts";
-import { errorBody, errorStatus, HoldfastError } from "../contract/error.ts";
-import { apiHeaders } from "./headers.ts";
-import { Refusal } from "./refusal.ts";
+import { errorBody, errorStatus, HoldfastError, type ErrorCode } from "../contract/errors.ts";
+
+export class Refusal extends HoldfastError {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { hint?: string; status?: number; headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
+    super(code, message, options);
+    this.status = options.status ?? errorStatus[code];
+    this.headers = options.headers ?? {};
+  }
+}
+
+const maxQuoted = 100;
+
+/** Something that came from outside, short and without control characters, for a message. */
+export function quoted(text: string): string {
+  // eslint-disable-next-line no-control-regex -- that is what is taken out
+  const clean = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");
+  return `"${clean.length > maxQuoted ? `${clean.slice(0, maxQuoted)}…` : clean}"`;
+}
+
+/** Headers that every answer carries, refusals and static files included. */
+
+/** xterm writes its cell sizes as style attributes; nothing else may be inline, and scripts never. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "connect-src 'self'",
+  // Images of a prompt are shown from memory: before they are sent, and fetched with the token.
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "worker-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+export const securityHeaders: Readonly<Record<string, string>> = {
+  "Content-Security-Policy": contentSecurityPolicy,
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+};
+
+/** Answers of the API hold work and secrets: no cache may keep them. */
+export const apiHeaders: Readonly<Record<string, string>> = {
+  ...securityHeaders,
+  "Cache-Control": "no-store",
+  "Content-Type": "application/json; charset=utf-8",
+};
 
 /** A refused body up to this is read and dropped so that the connection stays usable; a larger one ends it. */
 const dropBytes = 64 * 1024;

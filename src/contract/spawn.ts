@@ -1,0 +1,83 @@
+/** Starting sessions. */
+import { containModes, hostPattern } from "./containment.ts";
+import { projectIdPattern } from "./ids.ts";
+import { schema, type Infer, type Operations } from "./operation.ts";
+import { maxPromptBytes } from "./prompt.ts";
+import { sessionJson } from "./session.ts";
+import { kinds, roles } from "./ids.ts";
+
+const spawnRequest = schema("spawnRequest", (z) => {
+  const reference = z.string().check(z.minLength(1), z.maxLength(250));
+  return z.strictObject({
+    project: z.string().check(z.regex(projectIdPattern)),
+    issue: z.optional(z.string().check(z.minLength(1), z.maxLength(2048))),
+    prompt: z.optional(z.string().check(z.maxLength(maxPromptBytes))),
+    agent: z.optional(z.string()),
+    kind: z.optional(z.enum(kinds)),
+    role: z.optional(z.enum(roles)),
+    branch: z.optional(reference),
+    base: z.optional(reference),
+    name: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
+    /** Default: the project's setting. */
+    contain: z.optional(
+      z.strictObject({
+        mode: z.optional(z.enum(containModes)),
+        /** Accept what the repository's devcontainer.json runs and mounts. */
+        trustDevcontainer: z.optional(z.boolean()),
+        network: z.optional(
+          z.union([
+            z.enum(["on", "off"]),
+            z.strictObject({ allow: z.array(z.string().check(z.regex(hostPattern))).check(z.maxLength(200)) }),
+          ]),
+        ),
+      }),
+    ),
+    /** Reuse the issue's existing session. */
+    resume: z.optional(z.boolean()),
+    /** Return when the agent runs or failed (default), or once the intent is recorded. */
+    wait: z.optional(z.boolean()),
+  });
+});
+export type SpawnRequest = Infer<typeof spawnRequest>;
+
+const spawningJson = schema("spawningJson", (z) => z.object({ session: z.nullable(z.string()) }));
+
+const preflightJson = schema("preflightJson", (z) =>
+  z.object({
+    problems: z.array(z.object({ message: z.string(), hint: z.nullable(z.string()) })),
+    /** Values of the session; null if they are only known once it is created. */
+    branch: z.nullable(z.string()),
+    base: z.nullable(z.string()),
+    id: z.nullable(z.string()),
+    agent: z.nullable(z.string()),
+    kind: z.enum(kinds),
+  }),
+);
+export type PreflightJson = Infer<typeof preflightJson>;
+
+export const spawnOperations = {
+  spawn: {
+    method: "POST",
+    path: "/api/sessions",
+    summary: "Start a session",
+    who: { device: "all", agent: "spawn" },
+    input: spawnRequest,
+    output: sessionJson,
+  },
+  spawning: {
+    method: "GET",
+    path: "/api/spawns/{id}",
+    summary: "Get the session of a pending spawn by its holdfast-request id",
+    // Only the caller of that spawn knows the id.
+    who: { device: "watch", agent: "daemon" },
+    output: spawningJson,
+  },
+  preflight: {
+    method: "POST",
+    path: "/api/preflight",
+    summary: "Check whether a spawn would succeed, without creating anything",
+    who: { device: "all", whileReadOnly: { why: "It only checks and creates nothing." } },
+    input: spawnRequest,
+    output: preflightJson,
+  },
+} as const satisfies Operations;

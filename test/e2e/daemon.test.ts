@@ -432,7 +432,7 @@ test("[BAD-1] a corrupt database, a newer one and a foreign file are refused and
     /was written by a newer Holdfast \(its schema is 9999, this one knows \d+\)\. Nothing was written to it\.\nInstall the newer/,
   );
   expect(await refusal(Buffer.from("this is somebody's text file, not a database at all"))).toContain(
-    `${home.paths.database} is not a database of Holdfast, or its first bytes are damaged. Nothing was deleted or overwritten.`,
+    `${home.paths.database} is not a Holdfast database, or its first bytes are damaged. Nothing was deleted or overwritten.`,
   );
   writeFileSync(home.paths.database, good);
   await home.ok(["start"]);

@@ -37,7 +37,7 @@ test("[SEND-2] a retry with the same id sends nothing twice; other text under it
   expect((await types(home, id)).filter((type) => type === "prompt.sent")).toHaveLength(2);
   const other = await home.cli(["send", id, "say: other", "--prompt-id", "p1"]);
   expect(other.code).toBe(1);
-  expect(other.stderr).toContain("already used with other text");
+  expect(other.stderr).toContain("already used with a different text");
 });
 
 test("[SEND-3] nothing is typed into a session that asks something; it is delivered once answered", async () => {

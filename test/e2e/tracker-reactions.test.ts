@@ -125,7 +125,7 @@ test("[REACT-1, REACT-9] what is only to be told is told to a person, once for e
   github.review(number, "approved");
   await home.refresh();
   await home.ended(id, 2);
-  expect((await home.ofType(id, "prompt.admitted")).at(-1)?.["text"]).toContain("It can be merged now.");
+  expect((await home.ofType(id, "prompt.admitted")).at(-1)?.["text"]).toContain("It is ready to merge.");
 });
 
 test("[REACT-3, PR-4] an agent that was told and stays idle is a person's; what nobody confirms is told with its age", async () => {

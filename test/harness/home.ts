@@ -223,7 +223,7 @@ export class Home implements AsyncDisposable {
       const halted = await this.cli(["stop", "--halt-sessions", "--yes"]);
       // On a busy machine it may take longer than the command waits; a stop would leave running what still ends.
       // One that never ends is among what is left running, below.
-      if (halted.stderr.includes("Still ending")) await this.#ended().catch(() => undefined);
+      if (halted.stderr.includes("Still running")) await this.#ended().catch(() => undefined);
       // A read-only daemon halts nothing.
       else if (halted.code !== 0) await this.cli(["stop"]);
     }

@@ -43,7 +43,7 @@ function makeContext(): Context {
       out: (text) => void out.push(text),
       write: (text) => void out.push(text),
       // That it takes long is said on a busy machine only.
-      err: (text) => void (text.startsWith("Still starting;") || err.push(text)),
+      err: (text) => void (text.startsWith("Still starting.") || err.push(text)),
       isTerminal: () => false,
       size: () => null,
     },

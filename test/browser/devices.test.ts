@@ -132,7 +132,7 @@ test("[DEVICE-15] logging out, or a revocation found later, takes everything out
   // A tab that was asleep tells of the logout before: this login is another one, and stays.
   const late = await tab.context.newPage();
   await late.goto(new URL("/trash", page.url()).href);
-  await late.getByRole("heading", { name: "Trash" }).waitFor();
+  await late.getByRole("heading", { name: "Trash", exact: true }).waitFor();
   await late.evaluate(() => {
     const message = { loggedOut: "long ago", device: "0000000000000000", asked: true };
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has one origin

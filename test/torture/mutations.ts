@@ -262,7 +262,7 @@ export const mutations: readonly Mutation[] = [
     search: "    if (/locked|busy/i.test(message)) return null;",
     replace: "    if (/locked|busy/i.test(message)) return { release: () => undefined, isOurs: () => true };",
     also: {
-      file: "src/server/socket-path.ts",
+      file: "src/server/listen.ts",
       search: "  const answer = await probe(path);",
       replace: '  const answer: string = (await probe(path)) === "" ? "" : "ECONNREFUSED";',
     },

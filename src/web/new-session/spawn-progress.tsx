@@ -15,7 +15,7 @@ export function SpawnProgress({ id, onBack }: { id: string; onBack: () => void }
   useEffect(
     () =>
       onEvents(id, (events) => {
-        const text = events.flatMap((event) => (event.type === "workspace.output" ? [String(event["text"])] : []));
+        const text = events.flatMap((event) => (event.type === "workspace.output" ? [event.text] : []));
         if (text.length > 0) setOutput((before) => `${before}${text.join("")}`.slice(-4_000));
       }),
     [id],

@@ -25,13 +25,15 @@ export class Progress {
 
   /** The lines that this event adds. */
   take(event: EventJson): string[] {
+    // A daemon may know more types; only these are steps of a start.
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (event.type) {
       case "session.created":
         return this.#begin("creating the worktree");
       case "session.intent":
         return isRunning(event) ? this.#begin("restoring") : [];
       case "workspace.output":
-        return this.#output(String(event["text"]));
+        return this.#output(event.text);
       case "workspace.restored":
         return this.#begin("worktree restored from the trash");
       case "workspace.ready":

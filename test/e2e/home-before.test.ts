@@ -12,7 +12,9 @@ test("[HOME-207] a home of the previous build keeps its sessions, conversations,
   await home.ok(["start", "--port", "0"]);
 
   const listed = await home.json<{ id: string; title: string; status: string }[]>([
-    ...["session", "ls", "--include-terminated"],
+    "session",
+    "ls",
+    "--include-terminated",
   ]);
   expect(listed.map(({ id, title }) => [id, title])).toEqual([
     ["ma-1", "A terminal"],

@@ -97,6 +97,58 @@ test("[ARCH-1] every import follows the table of who may import whom", () => {
   expect(wrong).toEqual([]);
 });
 
+const pages = ["board", "session", "chat", "terminal", "changes", "new-session", "settings"];
+/** Who may import whom inside a folder with rooms of its own. A room that is not here may import only itself. `.` is the folder's top level. */
+const inside: Record<string, Record<string, string[]>> = {
+  web: {
+    ".": ["app", "shared/data"],
+    app: [...pages, "shared"],
+    ...Object.fromEntries(pages.map((page) => [page, ["shared"]])),
+    "shared/verbs": ["shared/ui", "shared/data"],
+    "shared/ui": ["shared/data"],
+    "shared/data": [],
+  },
+  cli: {
+    ".": ["commands", "render", "system"],
+    commands: [".", "chat", "doctor", "mcp", "render", "system"],
+    chat: [".", "render", "system"],
+    doctor: [".", "render", "system"],
+    mcp: [".", "render", "commands"],
+    render: [".", "system"],
+    system: ["."],
+  },
+  worktree: {
+    ".": ["create", "trash", "changes", "git"],
+    create: [".", "git", "trash"],
+    trash: [".", "git", "create", "changes"],
+    changes: [".", "git", "create"],
+    git: ["."],
+  },
+};
+
+test("[ARCH-3] inside a folder, rooms import only what the second table allows", () => {
+  const wrong: string[] = [];
+  const roomOf = (folder: string, file: string): string => {
+    const room = dirname(relative(folder, file));
+    return Object.keys(inside[folder]!).find((name) => room === name || room.startsWith(`${name}/`)) ?? room;
+  };
+  for (const file of sources()) {
+    const folder = file.split("/")[0]!;
+    const rules = inside[folder];
+    if (rules === undefined) continue;
+    const from = roomOf(folder, file);
+    for (const name of imports(readFileSync(join(source, file), "utf8"))) {
+      const target = relative(source, resolve(source, dirname(file), name));
+      if (!name.startsWith(".") || !target.startsWith(`${folder}/`)) continue;
+      const to = roomOf(folder, target);
+      const may = rules[from] ?? [];
+      if (to === from || may.some((room) => to === room || to.startsWith(`${room}/`))) continue;
+      wrong.push(`src/${file} imports ${name}: ${folder}/${from} may import ${may.join(", ") || "only itself"}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
 test("[ARCH-2] every rule that a test quotes is in the spec, and every rule of the spec is quoted by a test", () => {
   const spec = new Set(
     [...readFileSync(join(root, "docs/spec.md"), "utf8").matchAll(/^- \*\*([A-Z]+-R?\d+[a-z]?)\*\*/gm)].map(

@@ -29,7 +29,7 @@ export interface FollowOptions {
   /** The subprotocol that lets this client in, for the path with its query. Asked for each connection. */
   prove?: (path: string) => Promise<string | null>;
   session?: string;
-  /** Where to go on from; without it the first frame after `hello` is a snapshot. */
+  /** Where to continue; without it the first frame after `hello` is a snapshot. */
   after?: number;
   onFrame: (frame: Frame) => void;
   onState?: (state: FollowState) => void;
@@ -41,7 +41,7 @@ export interface FollowOptions {
 export interface Timing {
   firstDelayMs: number;
   longestDelayMs: number;
-  /** A connection that has not said hello by then is given up. */
+  /** A connection without `hello` by then is closed. */
   helloMs: number;
   /** How often a silent line is asked for a sign of life, and how long it gets to answer. */
   pingMs: number;
@@ -73,7 +73,7 @@ export function follow(options: FollowOptions): Following {
   let attempt = 0;
   let closed = false;
 
-  const tell = (state: FollowState): void => options.onState?.(state);
+  const report = (state: FollowState): void => options.onState?.(state);
   const after = (delayMs: number, act: () => void): void => {
     clearTimeout(timer);
     timer = setTimeout(act, delayMs);
@@ -84,7 +84,7 @@ export function follow(options: FollowOptions): Following {
 
   const connect = (): void => {
     clearTimeout(timer);
-    tell({ state: "connecting", attempt });
+    report({ state: "connecting", attempt });
     const path = pathOf(options, cursor);
     const { prove } = options;
     if (prove === undefined) return open(path, null);
@@ -92,7 +92,7 @@ export function follow(options: FollowOptions): Following {
     const current = (act: () => void): void => {
       if (proving === own && !closed) act();
     };
-    // Where nobody answers, not even the challenge comes.
+    // Without a daemon, not even the challenge arrives.
     after(timing.helloMs, () => current(lost));
     prove(path).then(
       (proof) => current(() => open(path, proof)),
@@ -119,8 +119,8 @@ export function follow(options: FollowOptions): Following {
     const frame = JSON.parse(text) as Frame;
     attempt = 0;
     after(timing.pingMs, askForLife);
-    if (frame.frame === "hello") tell({ state: "open" });
-    // Not from `hello`: whoever is cut off behind it has not seen what it announces.
+    if (frame.frame === "hello") report({ state: "open" });
+    // Not from `hello`: a client that is cut off after it has not seen the frames it announces.
     else if (frame.frame !== "devices") cursor = frame.cursor;
     options.onFrame(frame);
   };
@@ -136,7 +136,7 @@ export function follow(options: FollowOptions): Following {
     const ceiling = Math.min(timing.firstDelayMs * 2 ** attempt, timing.longestDelayMs);
     const delayMs = Math.round(ceiling * (0.5 + random() / 2));
     attempt++;
-    tell({ state: "waiting", attempt, delayMs });
+    report({ state: "waiting", attempt, delayMs });
     after(delayMs, connect);
   };
 
@@ -159,7 +159,7 @@ export function follow(options: FollowOptions): Following {
       if (closed) return;
       closed = true;
       abandon();
-      tell({ state: "closed" });
+      report({ state: "closed" });
     },
   };
 }

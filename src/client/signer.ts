@@ -1,6 +1,6 @@
 /**
- * Signs a browser's requests with its device's key. Each page has a challenge of its own, so that tabs share nothing; it
- * is renewed before it expires, and when the daemon says that it has.
+ * Signs a browser's requests with its device's key. Each page has its own challenge, so that tabs share nothing; it
+ * is renewed before it expires, and when the daemon reports it as expired.
  */
 import {
   challengeHeader,

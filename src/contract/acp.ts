@@ -30,7 +30,7 @@ export function errorLine(id: AgentRequestId, code: number, message: string): st
   return line({ id, error: { code, message } });
 }
 
-/** The key of one of our requests in an answer's id; null when it is none of this launch. */
+/** The key of one of our requests in a response's id; null if it does not belong to this launch. */
 export function keyOf(launch: LaunchId, id: unknown): string | null {
   const prefix = prefixOf(launch);
   return typeof id === "string" && id.startsWith(prefix) ? id.slice(prefix.length) : null;
@@ -51,7 +51,7 @@ export function answerKey(agentRequestId: AgentRequestId, place: number): string
 
 export type ChatPick = { set: "mode" | "model"; value: string } | { set: "config"; id: string; value: string };
 
-/** Says in the request's id what was asked for, so that the answer alone tells what now holds. */
+/** Encodes the requested setting in the request's id, so that the response alone shows the new value. */
 export function pickKey(pick: ChatPick, by: string, nonce: string): string {
   const words = pick.set === "config" ? [pick.id, pick.value] : [pick.value];
   return ["set", pick.set, ...[...words, by, nonce].map(encodeURIComponent)].join(":");

@@ -1,7 +1,7 @@
-/** Who asks the daemon: the person, or an agent that Holdfast launched. */
+/** Who calls the daemon: the user, or an agent that Holdfast launched. */
 import type { LaunchId, SessionId } from "./ids.ts";
 
-/** In the environment of a launch: its capability, and the socket on which nobody is the person. */
+/** In the environment of a launch: its capability, and the socket on which no caller counts as the user. */
 export const capabilityVariable = "HOLDFAST_CAPABILITY";
 export const socketVariable = "HOLDFAST_SOCKET";
 /** Carries the capability in a request. */
@@ -26,14 +26,14 @@ export type Peer =
   | { is: "ended"; session: string }
   /** Started by a postCreate command. */
   | { is: "setup" }
-  /** It ended before it could be looked at, or it is not visible from here. */
+  /** It exited before it could be inspected, or it is not visible from here. */
   | { is: "gone"; why?: string }
-  /** This system does not tell. */
+  /** This system cannot identify processes behind sockets. */
   | { is: "unknown" };
 
-/** The way a request came in, and what it says of itself. */
+/** How a request arrived, and what its headers claim. */
 export interface Claims {
-  /** On `agents` nobody is the person. */
+  /** On `agents` no caller counts as the user. */
   listener: "main" | "agents" | "tcp";
   capability: string | null;
   /** A session's id. */

@@ -1,6 +1,6 @@
 /**
  * How far a session is shut in. Recorded with the session; sessions of older logs have none and are not contained. Who may
- * ask for what: the person for anything, a repository's file and an agent only for as much or more than holds already.
+ * request what: the user anything, a repository's file and an agent only as much containment as is set already, or more.
  */
 
 export const containModes = ["off", "worktree", "devcontainer"] as const;
@@ -20,7 +20,7 @@ export interface Containment {
   trustDevcontainer?: boolean;
 }
 
-/** What somebody asks for; what is left out is as it would be otherwise. */
+/** A requested containment; omitted fields keep their defaults. */
 export interface ContainmentWish {
   mode?: ContainMode | undefined;
   network?: ContainNetwork | undefined;
@@ -44,7 +44,7 @@ export const namedCaches: Readonly<Record<string, readonly string[]>> = {
   maven: ["~/.m2/repository"],
 };
 
-/** The person's own word: it replaces what would hold, field by field. */
+/** The user's own request: replaces the defaults field by field. */
 export function withWish(base: Containment, wish: ContainmentWish): Containment {
   return {
     mode: wish.mode ?? base.mode,
@@ -57,7 +57,7 @@ export function withWish(base: Containment, wish: ContainmentWish): Containment 
 
 /**
  * What a repository's file may change: it can shut a session in further and never open it. Its `read` and `write` would
- * open it, so they count only where the person trusts that file and says nothing of their own.
+ * open it, so they apply only if the user trusts that file and sets nothing else.
  */
 export function tightenedBy(person: ContainmentWish, repository: ContainmentWish, trusted: boolean): Containment {
   const base = withWish(notContained, person);
@@ -88,7 +88,7 @@ function narrower(one: ContainNetwork, other: ContainNetwork): ContainNetwork {
   return { allow: one.allow.filter((host) => other.allow.includes(host)) };
 }
 
-/** `on`, `off`, `allow-list`, or hosts by commas; null where it is none of them. */
+/** `on`, `off`, `allow-list`, or hosts separated by commas; null if invalid. */
 export function parseNetwork(text: string): ContainNetwork | null {
   if (text === "on" || text === "off") return text;
   if (text === allowListWord) return { allow: [] };

@@ -7,7 +7,7 @@
 export const deviceScheme = "Holdfast";
 /** Browsers cannot set a header on a WebSocket, so there the proof is a subprotocol. */
 export const deviceProtocolPrefix = "holdfast.device.";
-/** Stands in for the method of a WebSocket, so that its proof is worthless as a request and the other way round. */
+/** Used as the method of a WebSocket, so that its proof is worthless as a request and the other way round. */
 export const socketMethod = "WEBSOCKET";
 /** On a 401: a fresh challenge, `<nonce> <life in ms>`. The request was refused for its challenge alone. */
 export const challengeHeader = "holdfast-challenge";

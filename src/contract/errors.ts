@@ -1,5 +1,5 @@
 /**
- * Failures that users can meet: a closed list of codes, each with its HTTP status. The message says what happened, the
+ * Failures that users can meet: a closed list of codes, each with its HTTP status. The message states what happened, the
  * hint what to do next; programs read the code and the details, never the message. Anything else that is thrown is a
  * bug and is reported as `internal`.
  */

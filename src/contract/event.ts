@@ -58,7 +58,7 @@ export type IntentBody = {
  */
 export type IntentEvent = JudgedIntent<Want>;
 
-/** One type per want, and the mark names it too: a copy of an intent with another want is none. */
+/** One type per want, and the mark names it too: a copy of an intent with another want is not an intent. */
 type JudgedIntent<W extends Want> = W extends Want ? IntentBody & { want: W; readonly [judged]: W["want"] } : never;
 
 /** What a verb writes, and the sequence of the state it was judged against: the store refuses it over any other. */
@@ -69,7 +69,7 @@ export interface Judged {
 
 export type SessionEvent = IntentEvent | FactEvent;
 
-/** Everything that is no intent: what was done, and what was seen. */
+/** Everything except intents: actions taken and observations. */
 export type FactEvent =
   | SessionCreated
   | { type: "session.renamed"; title: string; by: Actor }
@@ -109,7 +109,7 @@ export type FactEvent =
       lastLines: string[];
     }
   | { type: "conversation.pinned"; agentSessionId: string }
-  /** Somebody typed at the agent's own screen: there is something to come back to. */
+  /** The user typed on the agent's own screen: there is a conversation to resume. */
   | { type: "conversation.used" }
   | { type: "context.reset"; reason: string; previous: string | null }
   | { type: "prompt.admitted"; promptId: PromptId; text: string; by: Actor; attachments?: Attachment[] }
@@ -124,13 +124,13 @@ export type FactEvent =
   /** While it waits: the text that will be sent instead. */
   | { type: "prompt.edited"; promptId: PromptId; text: string; by: Actor }
   | { type: "prompt.moved"; promptId: PromptId; position: number; by: Actor }
-  /** Nobody wants the recap that was offered after the last reset. */
+  /** The recap offered after the last reset was dismissed. */
   | { type: "primer.dismissed"; by: Actor }
   | { type: "session.converted"; kind: Kind; by: Actor }
   | { type: "turn.started"; promptId: PromptId | null }
   /** `orphaned_at_restart`, `forced`, `error` and `quiet` are ours; any other stop reason is the agent's own word. */
   | { type: "turn.ended"; stopReason: string; promptId?: PromptId | null; message?: string }
-  /** The person asked the agent to end the turn; it has not answered yet. */
+  /** The user cancelled the turn; the agent has not responded yet. */
   | { type: "turn.cancelling"; by: Actor }
   | ChatEvent
   | TrackerEvent
@@ -157,9 +157,9 @@ export type TrackerEvent =
       promptId?: PromptId;
     }
   | { type: "reaction.escalated"; reaction: ReactionName; why: string; key: string }
-  /** What it was about is over: the next time has a whole budget again. */
+  /** The condition cleared: the budget resets. */
   | { type: "reaction.cleared"; reaction: ReactionName }
-  /** `channels` are those outside of the dashboard that are still to be told. */
+  /** `channels`: channels other than the dashboard that have not been notified yet. */
   | { type: "notification"; id: string; title: string; text: string; why: string; channels: string[] }
   | { type: "notification.sent"; id: string; failed: { channel: string; why: string }[] };
 
@@ -175,7 +175,7 @@ export interface Attachment {
   digest: string;
 }
 
-/** What a chat agent says and does. Its words stand in `agent.text`, once, and nowhere else. */
+/** A chat agent's output. Its text is in `agent.text`, once, and nowhere else. */
 export type ChatEvent =
   | {
       type: "chat.opened";
@@ -222,7 +222,7 @@ export type ChatEvent =
     }
   | { type: "mode.changed"; mode: string; by: Actor }
   | { type: "model.changed"; model: string; by: Actor }
-  /** `configOptions` as the agent gave them; `picked` where somebody chose a value. */
+  /** `configOptions` as the agent sent them; `picked` if the user chose a value. */
   | { type: "config.changed"; configOptions: unknown; picked?: { id: string; value: string }; by: Actor }
   | { type: "commands.changed"; commands: unknown[] }
   | { type: "usage.updated"; usage: Record<string, unknown> }
@@ -235,7 +235,7 @@ export type StoredEvent = (FactEvent | IntentBody) & { seq: number; at: number }
 
 /**
  * Follows every session's events at once: `cursor` is the store-wide order, `seq` the session's own. The event is the text
- * that is stored: followers get text, and nobody has to make an object of it in between.
+ * that is stored: followers get text, without an object in between.
  */
 export interface LogEntry {
   cursor: number;

@@ -50,7 +50,7 @@ export function questionsNamed<T extends { requestId: string }>(open: readonly T
   return open.filter(({ requestId }) => requestId === name || questionId(requestId) === name);
 }
 
-/** FNV-1a: only to be short; names that meet are told apart by refusing both. */
+/** FNV-1a: only to be short; colliding names are both refused. */
 function hash(text: string): string {
   let value = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);

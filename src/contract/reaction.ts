@@ -1,4 +1,4 @@
-/** What happens by itself when something happens to a session: names, settings, and what is remembered of it. */
+/** Automatic reactions to what happens to a session: names, settings, and their stored state. */
 
 export const reactionNames = [
   "ci-failed",
@@ -33,7 +33,7 @@ export interface ReactionHistory {
   /** What was reacted to, newest last: the same content is reacted to once. */
   keys: string[];
   attempts: number;
-  /** Whether a person was told that it does not get better. */
+  /** Whether the user was notified that the problem persists. */
   escalated: boolean;
   at: number;
 }

@@ -84,7 +84,7 @@ export const sessionJson = schema("sessionJson", (z) =>
         requestId: z.string(),
         title: z.string(),
         options: permissionOptions(z),
-        /** The call as the agent described it; a long command is shortened, `more` says that there is more to see. */
+        /** The call as the agent described it; a long command is shortened, `more` marks that. */
         kind: z.optional(z.nullable(z.string())),
         command: z.optional(z.nullable(z.string())),
         cwd: z.optional(z.nullable(z.string())),

@@ -13,7 +13,7 @@ export interface IssueFacts {
   body: string;
   state: "open" | "closed";
   labels: string[];
-  /** Where the tracker gives pull requests numbers of the same row: it is none of its issues. */
+  /** True for a pull request of a tracker that numbers issues and pull requests together. */
   isPullRequest?: true;
 }
 
@@ -25,7 +25,7 @@ export interface CheckFacts {
   url: string | null;
 }
 
-/** `commented` and dismissed reviews decide nothing, so they are not told. */
+/** `commented` and dismissed reviews decide nothing, so they are left out. */
 export type ReviewState = "none" | "required" | "changes_requested" | "approved";
 
 export interface PullRequestFacts {
@@ -66,9 +66,9 @@ export interface SeenPullRequest {
   facts: PullRequestFacts;
   /** When it was last different from before; that it still is so is known to the running daemon only. */
   seenAt: number;
-  /** A person or the agent said that it belongs to this session: then its branch does not matter. */
+  /** The user or the agent linked it to this session: its branch does not matter. */
   claimed: boolean;
-  /** Who said so. An earlier build did not keep it; then it is not known that a person did. */
+  /** Who linked it. Missing from records of earlier builds, which does not count as the user. */
   claimedBy?: string;
   /** Why it no longer counts: its host does not show it, or another session claimed it. Kept because it may come back. */
   lost: string | null;

@@ -1,4 +1,4 @@
-/** What a person reads of a session, item by item: the fold in transcript.ts makes them, the dashboard shows them. */
+/** The items of a readable transcript: made by the reducer in model/transcript, shown by the dashboard and the CLI. */
 import type { Attachment } from "./event.ts";
 import type { Actor, EndedHow, ExitStatus, Kind, LaunchHow, LaunchId, PermissionOption, PromptId } from "./ids.ts";
 import type { RuleName } from "./permission-rules.ts";
@@ -18,7 +18,7 @@ export interface PromptItem extends Placed {
   item: "prompt";
   promptId: PromptId;
   text: string;
-  /** The event that has the text whole. */
+  /** The event with the full text. */
   textSeq: number;
   /** The text is longer than what is here. */
   cut?: true;
@@ -40,11 +40,11 @@ export interface ToolItem extends Placed {
   locations: unknown[];
   rawInput: unknown;
   rawOutput: unknown;
-  /** The events that have these fields whole. */
+  /** The events with the full fields. */
   whole: { content?: number; rawInput?: number; rawOutput?: number };
-  /** Something was shortened here; `whole` says where all of it is. */
+  /** Something was shortened here; `whole` names the events with all of it. */
   cut?: true;
-  /** Its turn or its agent ended before it was told how it went. */
+  /** Its turn or its agent ended before it reported a result. */
   abandoned: boolean;
 }
 
@@ -67,7 +67,7 @@ export interface PermissionItem extends Placed {
 
 export type TranscriptItem =
   | PromptItem
-  /** `continued`: the same words went on from the item before, which had become too long. */
+  /** `continued`: the same text continues from the previous item, which had become too long. */
   | (Placed & { item: "text"; text: string; messageId: string | null; continued: boolean })
   | (Placed & { item: "thought"; text: string; continued: boolean })
   | ToolItem
@@ -125,7 +125,7 @@ export interface TranscriptHead {
   usage: Record<string, unknown> | null;
   turn: TranscriptTurn | null;
   lastReset: { seq: number; reason: string } | null;
-  /** Whether the recap after the last reset was used or put away: it is offered once. True without a reset. */
+  /** Whether the recap after the last reset was used or dismissed: it is offered once. True without a reset. */
   primerUsed: boolean;
 }
 

@@ -2,7 +2,7 @@
 
 /**
  * `none`: the file has no part that needs trust. `undecided`: never answered. `changed`: another version was answered.
- * Only `none` and `trusted` let the whole file count.
+ * Only `none` and `trusted` let the complete file apply.
  */
 export const trustStates = ["none", "trusted", "undecided", "changed", "declined"] as const;
 export type TrustState = (typeof trustStates)[number];

@@ -33,7 +33,7 @@ export interface WorkerRecord {
 
 export interface Truncation {
   at: number;
-  /** Of the last bytes before `at`: whether they still stand there tells a file that was not cut yet from one that grew again. */
+  /** Of the last bytes before `at`: if they are still there, the file was not truncated yet and has not grown again. */
   crc: number;
 }
 

@@ -49,7 +49,7 @@ export interface TerminalAgent {
    */
   readPrompts?: (of: TranscriptOf) => string[];
   /**
-   * What the agent's own status file says of this process, where it keeps one. Believed before hooks and screen: it is
+   * The agent's own status file for this process, if it keeps one. It takes precedence over hooks and screen: it is
    * right after an interrupt too, for which agents have no hook.
    */
   readStatus?: (process: { pid: number; startTime: string }, ownHome?: string | null) => AgentStatus | null;
@@ -95,9 +95,9 @@ export interface HookRule {
   idField?: string;
   /** Field of the hook's JSON that holds the prompt as the agent got it: proof of delivery. */
   promptField?: string;
-  /** Field of the hook's JSON that holds what the agent said last. */
+  /** Field of the hook's JSON with the agent's last message. */
   saidField?: string;
-  /** What to tell the user of a `needs_input`. */
+  /** The reason shown to the user for a `needs_input`. */
   reason?: string;
 }
 
@@ -105,7 +105,7 @@ export interface ScreenRule {
   where: "title" | "screen";
   pattern: RegExp;
   activity: Activity;
-  /** What to tell the user of a `needs_input`. */
+  /** The reason shown to the user for a `needs_input`. */
   reason?: string;
 }
 
@@ -113,7 +113,7 @@ export interface ChatAgent {
   command: string[];
   env: Record<string, string>;
   /**
-   * How `session/load` and `session/resume` say that the conversation does not exist. With `confirm`, the agent says the
+   * How `session/load` and `session/resume` report that the conversation does not exist. With `confirm`, the agent reports the
    * same of failures that pass: then its list of conversations decides.
    */
   notFound: { code: number; message: RegExp | null; confirm?: "list" }[];
@@ -164,7 +164,7 @@ export interface OwnFolder {
 export interface AgentDefinition {
   id: string;
   label: string;
-  /** How to get it, for the error that says it is missing. */
+  /** How to install it, for the error if it is missing. */
   install: string;
   /** argv that prints a version, where there is one. */
   version: string[] | null;

@@ -44,7 +44,7 @@ export type Handler<N extends OperationName> = (request: ApiRequest<N>) => Outpu
 /** Handlers of some operations; without a list, of all that the daemon handles. */
 export type Handlers<N extends HandledOperation = HandledOperation> = { [Name in N]: Handler<Name> };
 
-/** A call of any operation, told apart by its name. */
+/** A call of any operation, distinguished by its name. */
 export type Call = {
   [N in OperationName]: { name: N } & Pick<ApiRequest<N>, "actor" | "params" | "query" | "input">;
 }[OperationName];

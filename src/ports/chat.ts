@@ -26,7 +26,7 @@ export type OutputBatchItem =
 
 export interface Ingested {
   state: SessionState;
-  /** How far `out` is committed now; another place than the batch's end says that the batch was not taken. */
+  /** How far `out` is committed now; an offset other than the batch's end means that the batch was not committed. */
   read: number;
   /** Whether lines for the agent were written that now have to be appended to `in`. */
   replies: boolean;
@@ -58,7 +58,7 @@ export type DeleteOutcome = "deleted" | "unsupported" | "failed" | "too-late" | 
 /** `none`: the agent has no command for it, or it is not installed. */
 export type OwnDeleteOutcome = "deleted" | "failed" | "none";
 
-/** Kinds of content that an agent says it takes beside text and links. */
+/** Content types that an agent supports besides text and links. */
 export interface PromptCapabilities {
   image: boolean;
   embeddedContext: boolean;
@@ -67,13 +67,13 @@ export interface PromptCapabilities {
 export interface Chat {
   /** Registers a launch that the store does not know, with these events in one transaction: its output is read from the start. */
   adoptUnrecorded(session: SessionState, launch: LaunchId, events: Change): Promise<void>;
-  /** What the latest launch said it takes in a prompt; null while that is not known. */
+  /** Content types that the latest launch supports in a prompt; null while unknown. */
   promptCapabilities(session: SessionState): PromptCapabilities | null;
-  /** Answers one of the agent's questions, once, whoever asks and whenever it was asked. */
+  /** Answers a permission request, once, whichever client answers and whenever it was made. */
   answer(session: SessionState, requestId: string, optionId: string, by: Actor): Promise<Answered>;
   /** Answers open questions with `cancelled`, asks the agent to end its turn, and waits so long for it to do so. */
   cancel(session: SessionState, options: { by: Actor; waitMs: number }): Promise<CancelResult>;
-  /** Ends the stored turn without the agent's word; false when there is none. */
+  /** Force-ends the stored turn; false if no turn is open. */
   endTurn(session: SessionState, by: Actor): Promise<boolean>;
   /** Mode, model or another option; stored when the agent agreed, and applied again to its later launches. */
   configure(session: SessionState, pick: ChatPick, by: Actor): Promise<ConfigureResult>;

@@ -12,18 +12,18 @@ export interface RuntimeSeen {
   agent: { alive: true; identity: ProcessIdentity } | { alive: false; exit: ExitStatus | null };
   /** The session's own long-lived processes. */
   processes: { identity: ProcessIdentity; what: string; startedAt: number }[];
-  /** What the agent is doing, by its own word or the screen; null where nothing says so. */
+  /** What the agent is doing, as it reports itself or by its screen; null if unknown. */
   activity: { activity: Activity; source: string; since: number; reason: string | null } | null;
   /** The conversation id that the agent itself reports. */
   agentSessionId: string | null;
   lastLines: string[];
   /** Whether the agent has not shown yet that it can take a prompt; only for agents that show it. */
   starting?: boolean;
-  /** The end of what the agent said last, by its own word. */
+  /** The end of the agent's last message, as it reported it. */
   said?: string;
-  /** Whether the agent said that somebody gave it a prompt, however that was. */
+  /** Whether the agent reported a prompt, from any source. */
   prompted?: boolean;
-  /** Whether this launch was given its first prompt as an argument; told while the launch is not on record as up. */
+  /** Whether this launch was given its first prompt as an argument; set while the launch is not recorded as up. */
   promptTaken?: boolean;
   /** With `promptTaken`: whether the agent will confirm that prompt itself. */
   promptConfirmed?: "later" | "never";
@@ -145,11 +145,11 @@ export interface ViewRequest {
 
 export type ViewEnd = (reason: string) => void;
 
-/** One viewer's line to a screen. Whoever opened it closes it. */
+/** One viewer's line to a screen. Its opener closes it. */
 export interface TerminalView {
   /** The launch whose screen it is; nothing typed here reaches another one. */
   readonly launch: LaunchId;
-  /** Gives what the screen is painted with, from its first byte, and says when there is no more. */
+  /** Emits the bytes of the screen, from the first one, and then its end. */
   start(sink: { data(bytes: Buffer): void; end: ViewEnd }): void;
   write(bytes: Buffer): void;
   resize(cols: number, rows: number): void;
@@ -163,7 +163,7 @@ export interface TerminalView {
 export interface Runtime {
   /** What would keep any launch from working, in sentences with the fix; empty when nothing would. */
   preflight(): Promise<string[]>;
-  /** One look for all of them, with a deadline of its own. */
+  /** One observation for all of them, with its own deadline. */
   observe(sessions: readonly SessionState[]): Promise<Map<SessionId, Observation>>;
   /** Whether something of a session whose run has ended may still be there; cheap, for every session at a start. */
   mayHaveLeft(session: SessionState): boolean;

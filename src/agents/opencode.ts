@@ -33,7 +33,7 @@ function take(event) {
   tell("session." + status, status === "idle" ? { sessionID, said } : { sessionID });
 }
 
-const Holdfast = async () => ({
+export const Holdfast = async () => ({
   event: async ({ event }) => {
     try {
       take(event);

@@ -165,13 +165,13 @@ test("[ARCH-2] every rule that a test quotes is in the spec, and every rule of t
   expect([...spec].filter((id) => !quoted.has(id)).toSorted()).toEqual([]);
 });
 
-test("[VERB-202] one file makes intents; everywhere else they come from a verb", () => {
+test("[SESSION-36] one file makes intents; everywhere else they come from a verb", () => {
   const makes = /type:\s*"session\.intent"(?:\s*as const)?\s*[,}]|\bas (?:IntentEvent|SessionEvent|FactEvent|Judged)\b/;
   const makers = sources().filter((file) => makes.test(readFileSync(join(source, file), "utf8")));
   expect(makers).toEqual(["model/lifecycle.ts"]);
 });
 
-test("[GIT-200] one file starts git, each call names its kind, and one file says what each kind may do", () => {
+test("[GIT-3] one file starts git, each call names its kind, and one file says what each kind may do", () => {
   const texts = new Map(sources().map((file) => [file, readFileSync(join(source, file), "utf8")]));
   const starts = /\b(?:spawn|spawnSync|exec|execFile|execFileSync|execSync|run|startChild)\(\s*\[?\s*["'`]git\b/;
   const files = (pattern: RegExp): string[] =>

@@ -7,12 +7,12 @@ const read = (name: string): string => readFileSync(join(import.meta.dirname, ".
 const shipped = read("holdfast.schema.json");
 const shippedUser = read("config.schema.json");
 
-test("[CONF-18] the shipped schema is what the loader checks by (else: node scripts/schema.ts)", () => {
+test("[CONFIG-19] the shipped schema is what the loader checks by (else: node scripts/schema.ts)", () => {
   expect(shipped).toBe(jsonSchemaText());
   expect(shippedUser).toBe(userJsonSchemaText());
 });
 
-test("[CONF-18] every key is described and unknown ones are errors", () => {
+test("[CONFIG-19] every key is described and unknown ones are errors", () => {
   const undescribed: string[] = [];
   const open: string[] = [];
   const walk = (value: unknown, path: string): void => {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { codexAcpProgram } from "./codex.ts";
 
-test("[AGENT-13] the program behind the script is found beside its package; any other command is run as it is", () => {
+test("[AGENT-22] the program behind the script is found beside its package; any other command is run as it is", () => {
   const directory = mkdtempSync(join(tmpdir(), "codex-acp-"));
   try {
     const modules = join(directory, "node_modules/@zed-industries");

@@ -33,7 +33,7 @@ const nasty: [string, unknown][] = [
 ];
 
 describe.each(shells.map((shell) => ({ name: shell.join(" "), shell })))("$name", ({ shell }) => {
-  test.each(nasty)("[HOOK-1] %s: one valid line, and the agent gets {}", (_, data) => {
+  test.each(nasty)("[AGENT-23] %s: one valid line, and the agent gets {}", (_, data) => {
     for (const text of [
       JSON.stringify(data),
       `${JSON.stringify(data, null, "\t")}\n\n`,
@@ -47,14 +47,14 @@ describe.each(shells.map((shell) => ({ name: shell.join(" "), shell })))("$name"
   });
 
   test.each(["", "plain text", "[1,2]", "null", "12", '{"cut": "of'])(
-    "[HOOK-2] %j is no object: the event alone",
+    "[AGENT-24] %j is no object: the event alone",
     (text) => {
       run(shell, "SessionEnd", text);
       expect(written()).toEqual([{ event: "SessionEnd", at: expect.any(Number), data: null }]);
     },
   );
 
-  test("[HOOK-3] nothing that goes wrong reaches the agent", () => {
+  test("[AGENT-25] nothing that goes wrong reaches the agent", () => {
     rmSync(join(directory, hookLinesName), { force: true });
     mkdirSync(join(directory, hookLinesName));
     run(shell, "Stop", "{}");
@@ -64,7 +64,7 @@ describe.each(shells.map((shell) => ({ name: shell.join(" "), shell })))("$name"
   });
 });
 
-test("[HOOK-4] lines of hooks that run at once stay whole", async () => {
+test("[AGENT-26] lines of hooks that run at once stay whole", async () => {
   const data = { prompt: "x".repeat(200_000) };
   const runs = Array.from({ length: 12 }, () => {
     const child = spawn(join(directory, "hook.sh"), ["PostToolUse"], { stdio: ["pipe", "ignore", "ignore"] });
@@ -89,7 +89,7 @@ test("the hook script is clean for shellcheck", () => {
   expect(ran).toMatchObject({ status: 0, stdout: "" });
 });
 
-test("[HOOK-5] the OpenCode plugin tells of the conversation that the person sees, not of its sub-agents", () => {
+test("[AGENT-27] the OpenCode plugin tells of the conversation that the person sees, not of its sub-agents", () => {
   writeFileSync(join(directory, "plugin.mjs"), opencodePlugin);
   const words = (sessionID: string, messageID: string, text: string) => ({ type: "text", sessionID, messageID, text });
   const events = [

@@ -55,12 +55,12 @@ test.each([
     ["--ask", "{prompt}"],
   ],
   [["mine", "--ask={prompt}"], ["mine"], ["--ask={prompt}"]],
-])("[AGENT-200] the command %j starts as %j, with a prompt also %j", (words, start, startPrompt) => {
+])("[AGENT-2] the command %j starts as %j, with a prompt also %j", (words, start, startPrompt) => {
   const { terminal } = openAgents([said("mine", { terminal: command(...words) })], machine).get("mine")!;
   expect(terminal).toMatchObject({ start, startPrompt, pin: "none", resume: null });
 });
 
-test("[AGENT-200] an agent of a project's file belongs to that project alone; the user's belong to all", () => {
+test("[AGENT-2] an agent of a project's file belongs to that project alone; the user's belong to all", () => {
   const scoped = openProjectAgents(machine);
   const user = said("theirs", { from: "user", terminal: command("user") });
   const mine = (word: string) => said("mine", { terminal: command(word) });
@@ -79,7 +79,7 @@ test("[AGENT-200] an agent of a project's file belongs to that project alone; th
   expect(scoped.list("two").find(({ id }) => id === "mine")?.from).toBe("project");
 });
 
-test("[AGENT-201] without a command a built-in agent is extended: environment, arguments and model, in both kinds", () => {
+test("[AGENT-3] without a command a built-in agent is extended: environment, arguments and model, in both kinds", () => {
   const claude = openAgents([], machine).get("claude")!;
   const more = said("claude", {
     env: { CLAUDE_CONFIG_DIR: "/c" },
@@ -107,7 +107,7 @@ test.each([
   ["codex", ["-m", "m"], [], { model: "m" }],
   ["gemini", ["-m", "m"], ["-m", "m"], {}],
   ["opencode", ["-m", "m"], [], { model: "m" }],
-])("[AGENT-201] a model of %s goes to its own option", (id, terminal, chat, options) => {
+])("[AGENT-3] a model of %s goes to its own option", (id, terminal, chat, options) => {
   const before = openAgents([], machine).get(id)!;
   const after = openAgents([said(id, { model: "m" })], machine).get(id)!;
   expect(after.terminal!.start).toEqual(before.terminal!.start.toSpliced(1, 0, ...terminal));
@@ -126,7 +126,7 @@ test.each(
   terminals.flatMap(({ id, terminal: { start, resume } }) =>
     resume === null ? [] : [[id, programOf(start), programOf(resume)] as const],
   ),
-)("[AGENT-230] an option of the user's that takes several values swallows no prompt of %s", (id, start, resume) => {
+)("[AGENT-4] an option of the user's that takes several values swallows no prompt of %s", (id, start, resume) => {
   const [one, two] = [
     ["--add-dir", "/a", "/b"],
     ["--more", "c"],
@@ -144,7 +144,7 @@ test.each(
   for (const words of [after.start, after.resume!]) expect(words[words.indexOf("c") + 1] ?? "-").toMatch(/^-/);
 });
 
-test("[AGENT-230] what extends a command of the user's comes at its end", () => {
+test("[AGENT-4] what extends a command of the user's comes at its end", () => {
   const layers = [
     said("mine", { from: "user", terminal: command("npx", "-y", "mine", "{prompt}") }),
     said("mine", { args: ["--fast"] }),
@@ -152,7 +152,7 @@ test("[AGENT-230] what extends a command of the user's comes at its end", () => 
   expect(openAgents(layers, machine).get("mine")!.terminal!.start).toEqual(["npx", "-y", "mine", "--fast"]);
 });
 
-test("[AGENT-201] what the project's file adds comes behind the user's; of two models the project's counts", () => {
+test("[AGENT-3] what the project's file adds comes behind the user's; of two models the project's counts", () => {
   const layers = [
     said("gemini", { from: "user", model: "one", args: ["-a"], env: { A: "user", B: "user" } }),
     said("gemini", { model: "two", args: ["-b"], env: { A: "project" } }),
@@ -162,7 +162,7 @@ test("[AGENT-201] what the project's file adds comes behind the user's; of two m
   expect(env).toEqual({ A: "project", B: "user" });
 });
 
-test("[AGENT-213] Claude Code suggests no prompts in its input line", () => {
+test("[AGENT-19] Claude Code suggests no prompts in its input line", () => {
   const { env } = openAgents([said("claude", { env: { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "true" } })], machine).get(
     "claude",
   )!.terminal!;
@@ -170,11 +170,11 @@ test("[AGENT-213] Claude Code suggests no prompts in its input line", () => {
 });
 
 describe.each(agents)("$id", (agent) => {
-  test("[AGENT-2] says how to get it", () => {
+  test("[AGENT-5] says how to get it", () => {
     for (const install of [agent.install, agent.chat?.install ?? agent.install]) expect(install).toMatch(/^[A-Z].*\.$/);
   });
 
-  test("[AGENT-3] uses known placeholders only, and its conversation id where it has one", () => {
+  test("[AGENT-6] uses known placeholders only, and its conversation id where it has one", () => {
     const { terminal, chat } = agent;
     const texts = [
       ...(terminal?.start ?? []),
@@ -192,18 +192,18 @@ describe.each(agents)("$id", (agent) => {
     expect(terminal?.resume ?? ["{id}"]).toContain("{id}");
   });
 
-  test("[AGENT-3] hook files hold no placeholder, so that they are the same in every launch", () => {
+  test("[AGENT-6] hook files hold no placeholder, so that they are the same in every launch", () => {
     const files = agent.terminal?.files ?? [];
     expect(files.filter(({ text }) => /\{(id|prompt|hooks)\}/.test(text))).toEqual([]);
   });
 });
 
 describe.each(terminals)("$id in a terminal", ({ terminal }) => {
-  test("[AGENT-4] writes its files into the launch's own directory", () => {
+  test("[AGENT-7] writes its files into the launch's own directory", () => {
     expect(terminal.files.filter(({ name }) => !/^[\w-][\w.-]*$/.test(name))).toEqual([]);
   });
 
-  test("[AGENT-5] a question says what the person is asked", () => {
+  test("[AGENT-8] a question says what the person is asked", () => {
     const asked = [...terminal.hookRules, ...terminal.screenRules].filter((rule) => rule.activity === "needs_input");
     expect(asked.filter(({ reason }) => !/^\w.*[^.]$/.test(reason ?? ""))).toEqual([]);
   });
@@ -214,7 +214,7 @@ describe.each(terminals)("$id in a terminal", ({ terminal }) => {
   });
 });
 
-test("[AGENT-6] `{demo}` becomes the command of the bundled agent", () => {
+test("[AGENT-9] `{demo}` becomes the command of the bundled agent", () => {
   const { terminal, version } = openAgents([], machine).get("demo")!;
   expect(terminal?.start).toEqual(["/node", "/demo.cjs", "--session-id", "{id}"]);
   expect(terminal?.resume).toEqual(["/node", "/demo.cjs", "--resume", "{id}"]);
@@ -226,7 +226,7 @@ test("the shell is the person's own, or the one that every system has", () => {
   expect(openAgents([], { ...machine, env: {} }).get("shell")?.terminal?.start).toEqual(["/bin/sh"]);
 });
 
-test("[AGENT-7] gemini gets a settings file only where it would read it, and says what else to do", () => {
+test("[AGENT-10] gemini gets a settings file only where it would read it, and says what else to do", () => {
   const without = openAgents([], { ...machine, isRoot: false }).get("gemini")!;
   expect(without.terminal?.files).toEqual([]);
   expect(without.terminal?.env).toEqual({});
@@ -237,7 +237,7 @@ test("[AGENT-7] gemini gets a settings file only where it would read it, and say
   expect(JSON.parse(file!.text)).toMatchObject({ general: { sessionRetention: { enabled: false } } });
 });
 
-test("[AGENT-7] an administrator's defaults for gemini are never hidden by ours", () => {
+test("[AGENT-10] an administrator's defaults for gemini are never hidden by ours", () => {
   const env = { GEMINI_CLI_SYSTEM_DEFAULTS_PATH: import.meta.filename };
   expect(gemini({ ...machine, env }).terminal?.files).toEqual([]);
 });

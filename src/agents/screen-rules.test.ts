@@ -83,11 +83,11 @@ const seen: Seen[] = [
   { agent: "shell", title: "vm", screen: "$ ", is: null },
 ];
 
-test.each(seen)("[AGENT-8] $agent with title '$title' and screen '$screen' is $is", ({ agent, title, screen, is }) => {
+test.each(seen)("[AGENT-11] $agent with title '$title' and screen '$screen' is $is", ({ agent, title, screen, is }) => {
   expect(activityOf(agents.get(agent)!.terminal!, title ?? "", screen ?? "")).toBe(is);
 });
 
-test("[AGENT-5] every question that a screen shows has a reason that names what is asked", () => {
+test("[AGENT-8] every question that a screen shows has a reason that names what is asked", () => {
   const silent = agents
     .list()
     .flatMap(({ id, terminal }) =>
@@ -103,11 +103,11 @@ test.each([
   ["4. Be specific for the best results\n >   Type your message or @path/to/file", false],
   ["▄▄▄\n > say: hello\n▀▀▀\n >   Type your message or @path/to/file", true],
   ["✦ before the reboot\n >   Type your message or @path/to/file", true],
-])("[AGENT-12] gemini has begun when %j is on its screen: %s", (screen, begun) => {
+])("[AGENT-15] gemini has begun when %j is on its screen: %s", (screen, begun) => {
   expect(agents.get("gemini")!.terminal!.begun!.test(screen)).toBe(begun);
 });
 
-test("[AGENT-12] no agent is idle because its start hook fired: it fires before the composer takes text", () => {
+test("[AGENT-15] no agent is idle because its start hook fired: it fires before the composer takes text", () => {
   for (const { id, terminal } of agents.list().filter(({ npm }) => npm !== undefined)) {
     const starts = terminal?.hookRules.filter(({ event }) => /^(SessionStart|session\.created)$/.test(event)) ?? [];
     expect([id, starts.filter(({ activity }) => activity !== null)]).toEqual([id, []]);
@@ -123,7 +123,7 @@ const gone: [string, string][] = [
   ["demo", "demo: no conversation x"],
 ];
 
-test.each(gone)("[AGENT-9] %s says that a conversation is gone: %s", (agent, text) => {
+test.each(gone)("[AGENT-12] %s says that a conversation is gone: %s", (agent, text) => {
   expect(agents.get(agent)!.terminal!.conversationGone.some((pattern) => pattern.test(text))).toBe(true);
 });
 

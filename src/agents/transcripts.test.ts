@@ -32,7 +32,7 @@ const of = (agentSessionId: string | null = id) => ({
   since,
 });
 
-test("[AGENT-211] claude: what was said before does not count, and what it keeps for later does", () => {
+test("[AGENT-17] claude: what was said before does not count, and what it keeps for later does", () => {
   const user = (text: string, timestamp: string) => ({ type: "user", timestamp, message: { content: text } });
   write(`.claude/projects/-tmp-w-x/${id}.jsonl`, [
     user("old", before),
@@ -44,7 +44,7 @@ test("[AGENT-211] claude: what was said before does not count, and what it keeps
   expect(readClaudePrompts(of())).toEqual(["new", "later"]);
 });
 
-test("[AGENT-211] the same prompt a moment before it was sent again does not count", () => {
+test("[AGENT-17] the same prompt a moment before it was sent again does not count", () => {
   const times = ["2026-01-01T23:59:59.900Z", "2026-01-01T23:59:59Z", "2026-01-02T00:00:00.001Z"];
   const lines = times.map((timestamp) => ({ type: "user", timestamp, message: { content: timestamp } }));
   write(`.claude/projects/-tmp-w-x/${id}.jsonl`, lines);
@@ -58,7 +58,7 @@ const codexLine = (role: string, text: string, timestamp: string) => ({
 });
 const codexMeta = (cwd: string) => ({ timestamp: before, type: "session_meta", payload: { id, cwd } });
 
-test("[AGENT-211] codex: by its id, or by the folder that it works in where its hooks are off", () => {
+test("[AGENT-17] codex: by its id, or by the folder that it works in where its hooks are off", () => {
   const all = [
     codexMeta("/tmp/w.x"),
     codexLine("user", "old", before),
@@ -74,7 +74,7 @@ test("[AGENT-211] codex: by its id, or by the folder that it works in where its 
   expect(new Set(readCodexPrompts(of(null)))).toEqual(new Set(["new"]));
 });
 
-test("[AGENT-231] codex: an old conversation is found by its id; without one, no folder from before the process is read", () => {
+test("[AGENT-21] codex: an old conversation is found by its id; without one, no folder from before the process is read", () => {
   const other = id.replaceAll("5", "6");
   const file = (day: string, of = other) => `.codex/sessions/${day}/rollout-1-${of}.jsonl`;
   const all = (text: string) => [codexMeta("/tmp/w.x"), codexLine("user", text, after)];
@@ -91,7 +91,7 @@ test("[AGENT-231] codex: an old conversation is found by its id; without one, no
   expect(new Set(readCodexPrompts(of(other)))).toEqual(new Set(["moved"]));
 });
 
-test("[AGENT-211] gemini: parts of one prompt are one prompt", () => {
+test("[AGENT-17] gemini: parts of one prompt are one prompt", () => {
   write(".gemini/tmp/w/chats/session-2026-01-02T00-00-11111111.jsonl", [
     { type: "user", timestamp: before, content: [{ text: "old" }] },
     { type: "user", timestamp: after, content: [{ text: "one" }, { text: "two" }] },
@@ -100,6 +100,6 @@ test("[AGENT-211] gemini: parts of one prompt are one prompt", () => {
   expect(readGeminiPrompts(of(null))).toEqual([]);
 });
 
-test("[AGENT-211] an agent without a transcript has none", () => {
+test("[AGENT-17] an agent without a transcript has none", () => {
   expect([readClaudePrompts(of()), readCodexPrompts(of()), readGeminiPrompts(of())]).toEqual([[], [], []]);
 });

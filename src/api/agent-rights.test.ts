@@ -12,7 +12,7 @@ const mine = { id: "ma-2", project: "my-app" };
 const other = { id: "ot-1", project: "other" };
 const shell = { id: "ma-3", project: "my-app", isShell: true };
 
-test("[ROLE-2, RIGHTS-4] an agent lists, messages and reads its own project's sessions, and never a shell", () => {
+test("[SESSION-55, AUTHORIZE-4] an agent lists, messages and reads its own project's sessions, and never a shell", () => {
   const open = operationNames.filter((name) => operation(name).who.agent !== undefined);
   const about = open.filter((name) => operation(name).path.includes("{id}/"));
   expect(about).toEqual(expect.arrayContaining(["events", "transcript", "screen", "prompt", "queue", "changes"]));
@@ -27,7 +27,7 @@ test("[ROLE-2, RIGHTS-4] an agent lists, messages and reads its own project's se
   expect(refusal(asker, "spawn", { project: "other" })).toMatch(/no access to other/);
 });
 
-test("[RIGHTS-4] a contained agent neither prompts nor reads one that is not contained", () => {
+test("[AUTHORIZE-4] a contained agent neither prompts nor reads one that is not contained", () => {
   const contain = { mode: "worktree", network: "on", read: [], write: [] } as Containment;
   const contained = { ...asker, contain };
   for (const route of ["prompt", "screen", "session", "sse"] as const) {
@@ -39,7 +39,7 @@ test("[RIGHTS-4] a contained agent neither prompts nor reads one that is not con
   expect(refusal(contained, "spawn", { project: "my-app" })).toBeNull();
 });
 
-test("[RIGHTS-5] an agent starts new workers: no shell, no second orchestrator, and it restores nothing", () => {
+test("[AUTHORIZE-5] an agent starts new workers: no shell, no second orchestrator, and it restores nothing", () => {
   const worker = { role: "worker", isShell: false, resume: false, from: false };
   const contained = { ...asker, contain: { mode: "worktree", network: "on", read: [], write: [] } as Containment };
   expect(spawnRefusal(asker, worker)).toBeNull();
@@ -53,7 +53,7 @@ test("[RIGHTS-5] an agent starts new workers: no shell, no second orchestrator, 
   expect(spawnRefusal(asker, { ...worker, resume: true })).toMatch(/only the user may restore/);
 });
 
-test("[ROLE-2, RIGHTS-4] no route that ends, answers, removes or configures anything is open to an agent", () => {
+test("[SESSION-55, AUTHORIZE-4] no route that ends, answers, removes or configures anything is open to an agent", () => {
   const allowed = operationNames.filter((name) => operation(name).who.agent !== undefined);
   const writing = allowed.filter((name) => operation(name).method !== "GET");
   expect(writing.toSorted()).toEqual(["claimPullRequest", "prompt", "spawn"]);
@@ -62,14 +62,14 @@ test("[ROLE-2, RIGHTS-4] no route that ends, answers, removes or configures anyt
   expect(refused).toEqual(expect.arrayContaining(["settings", "answer", "loginLink", "terminal", "kill", "convert"]));
 });
 
-test("[ROLE-2] an agent follows one session at a time, and claims pull requests for itself alone", () => {
+test("[SESSION-55] an agent follows one session at a time, and claims pull requests for itself alone", () => {
   expect(refusal(asker, "sse", null)).toMatch(/one session of my-app/);
   expect(refusal(asker, "stream", null)).toMatch(/one session of my-app/);
   expect(refusal(asker, "claimPullRequest", { ...mine, id: "ma-1" })).toBeNull();
   expect(refusal(asker, "claimPullRequest", mine)).toMatch(/not for ma-2/);
 });
 
-test("[RIGHTS-7] the docs have the table as the daemon enforces it", () => {
+test("[AUTHORIZE-7] the docs have the table as the daemon enforces it", () => {
   const root = join(import.meta.dirname, "../..");
   const rows = Object.values(agentRights).map(({ may, limit }) => `| ${may} | ${limit} |`);
   for (const file of ["docs/spec.md", "docs/security.md", "docs/decisions/0014-agent-capabilities.md"]) {

@@ -21,7 +21,7 @@ const take = (attachments: NonNullable<PromptRequest["attachments"]>, isRetry = 
   takeAttachments({ workspacePath } as SessionState, { promptId: "p", text: "t", attachments }, isRetry);
 const gif = (data: string) => take([{ type: "image", mimeType: "image/gif", data }]);
 
-describe("[ATT-2] what is attached is checked", () => {
+describe("[CHAT-132] what is attached is checked", () => {
   test("images by their first bytes", () => {
     const bytes = Buffer.from("GIF89a and more");
     expect(gif(bytes.toString("base64"))).toMatchObject({
@@ -54,7 +54,7 @@ describe("[ATT-2] what is attached is checked", () => {
   });
 });
 
-test("[ATT-5] what a terminal is typed names the files below the text", () => {
+test("[CHAT-135] what a terminal is typed names the files below the text", () => {
   const { attachments } = take([
     { type: "file", path: "in" },
     { type: "file", path: "src/a.ts", text: "meant" },

@@ -18,7 +18,7 @@ test("[DEVICE-8] a device that may answer talks to agents, and to shells only on
   expect(() => checkMayPrompt(parts, session("shell"), {})).not.toThrow();
 });
 
-test("[RIGHTS-4] the text of an issue is typed into no shell, whatever the agent is called", () => {
+test("[AUTHORIZE-4] the text of an issue is typed into no shell, whatever the agent is called", () => {
   const agents = { of: () => ({ terminal: { start: ["/bin/bash", "-i"] } }) } as unknown as (typeof parts)["agents"];
   const settings = { id: asProjectId("app"), tracker: {} } as Parameters<typeof refuseIssueInShell>[1];
   const wish = { role: "worker", kind: "terminal", agent: "mine" } as const;

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { identify } from "../base/pid.ts";
 import { fullDoctor } from "./full-doctor.ts";
 
-test("[LOOK-8] a doctor that nobody waits for any more ends, with what it has asked", async () => {
+test("[API-50] a doctor that nobody waits for any more ends, with what it has asked", async () => {
   const directory = mkdtempSync(join(tmpdir(), "hf-doctor-"));
   try {
     const file = join(directory, "pids");

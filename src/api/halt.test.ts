@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { haltLimitMs } from "./halt.ts";
 
-test("[VERB-205] each further session makes the limit of a halt longer by the same time", () => {
+test("[SESSION-39] each further session makes the limit of a halt longer by the same time", () => {
   const share = haltLimitMs(1) - haltLimitMs(0);
   expect(share).toBeGreaterThan(0);
   expect(haltLimitMs(61) - haltLimitMs(60)).toBe(share);

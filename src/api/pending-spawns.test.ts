@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { asSessionId } from "../contract/ids.ts";
 import { PendingSpawns } from "./pending-spawns.ts";
 
-test("[SPAWN-10] a session is found by its request's name for as long as somebody waits", () => {
+test("[SESSION-11] a session is found by its request's name for as long as somebody waits", () => {
   const pending = new PendingSpawns();
   {
     using _first = pending.await("12-1", asSessionId("ma-1"));

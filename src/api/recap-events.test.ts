@@ -35,7 +35,7 @@ async function told(turns: number, pieces: number) {
   return { ...primer, words: primer.markdown.match(/(prompt|begin|end) \d+/g) };
 }
 
-test("[PRIME-4] of a session that is longer than what is read, only whole turns are told, with their prompts, and the omission is said", async () => {
+test("[RECAP-4] of a session that is longer than what is read, only whole turns are told, with their prompts, and the omission is said", async () => {
   const { markdown, turns, words } = await told(30, 700);
   expect(turns).toBe(20);
   expect(words).toEqual(
@@ -48,14 +48,14 @@ test("[PRIME-4] of a session that is longer than what is read, only whole turns 
   expect(markdown).toContain(" Earlier turns are left out.");
 });
 
-test("[PRIME-4] turns that are longer than a page are read to their start", async () => {
+test("[RECAP-4] turns that are longer than a page are read to their start", async () => {
   const { markdown, turns, omitted, words } = await told(3, 12_000);
   expect([turns, omitted]).toEqual([3, 0]);
   expect(words).toEqual([1, 2, 3].flatMap((number) => [`prompt ${number}`, `begin ${number}`, `end ${number}`]));
   expect(markdown).not.toContain("turns are left out");
 });
 
-test("[PRIME-7] of a turn without bounds the prompt and the end are told, and the rest is not read", async () => {
+test("[RECAP-5] of a turn without bounds the prompt and the end are told, and the rest is not read", async () => {
   const store = makeHome().open();
   await store.create(created("ma-1"));
   const promptId = asPromptId("p");

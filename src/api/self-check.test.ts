@@ -10,7 +10,7 @@ function partsWith(problems: string[], modes: Containment["mode"][]): Needed {
   return { contain: { preflight: async () => problems }, store: { sessions: () => sessions } } as unknown as Needed;
 }
 
-test("[NET-26] missing tools for dev containers are a failure only if a session needs them", async () => {
+test("[NETWORK-17] missing tools for dev containers are a failure only if a session needs them", async () => {
   const problem = "devcontainer is not on the daemon's PATH.";
   expect(await devcontainers(partsWith([], []))).toMatchObject({ check: "dev containers", level: "ok" });
   expect(await devcontainers(partsWith([problem], ["worktree"]))).toMatchObject({ level: "info", message: problem });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lowDisk } from "./spawn.ts";
 
-test("[SPAWN-200] a full disk is named once where the worktrees are on it, also before there are any", () => {
+test("[SESSION-8] a full disk is named once where the worktrees are on it, also before there are any", () => {
   // Has no room, and is a disk of its own.
   const home = "/proc";
   expect(lowDisk({ home, worktrees: "/proc/none/worktrees" })).toEqual([]);

@@ -12,7 +12,7 @@ const events: FactEvent[] = [
   { type: "tool.updated", toolCallId: "t", content: [{ nested: [{}, null, "}"] }], rawInput: {} },
 ];
 
-test("[STREAM-8] a follower is told of an event in the text that is stored, and reads the same as whoever asks for it", async () => {
+test("[API-36] a follower is told of an event in the text that is stored, and reads the same as whoever asks for it", async () => {
   const home = makeHome();
   const store = home.open();
   store.onCommit(() => undefined);

@@ -18,7 +18,7 @@ let directory: string;
 beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), "base-"))));
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-test("[PROC-2] a process is told apart from another one with its pid, and a zombie is dead", async () => {
+test("[BASE-1] a process is told apart from another one with its pid, and a zombie is dead", async () => {
   const child = spawn("sleep", ["60"]);
   const identity = identify(child.pid!)!;
   expect(isAlive(identity)).toBe(true);
@@ -35,14 +35,14 @@ test("[PROC-2] a process is told apart from another one with its pid, and a zomb
   });
 });
 
-test("[PROC-2] the start time is field 22 of the stat, whatever the command is called", () => {
+test("[BASE-1] the start time is field 22 of the stat, whatever the command is called", () => {
   const own = readStat(process.pid)!;
   const text = readFileSync("/proc/self/stat", "latin1");
   expect(own.startTime).toBe(text.slice(text.lastIndexOf(")") + 2).split(" ")[19]);
   expect(bootId()).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test("[FILE-1] a durable file is whole or as it was, private, and leaves no temporary file", () => {
+test("[BASE-3] a durable file is whole or as it was, private, and leaves no temporary file", () => {
   const path = join(directory, "x.json");
   writeDurable(path, '{"a":1}');
   writeDurable(path, '{"a":2}');
@@ -54,7 +54,7 @@ test("[FILE-1] a durable file is whole or as it was, private, and leaves no temp
   expect(readdirSync(directory)).toEqual(["taken", "x.json"]);
 });
 
-test("[FILE-2] a half-written file is damaged, not absent and not a crash", () => {
+test("[BASE-4] a half-written file is damaged, not absent and not a crash", () => {
   const path = join(directory, "x.json");
   expect(readJson(path)).toEqual({ is: "absent" });
   writeFileSync(path, '{"a":');
@@ -66,7 +66,7 @@ function split(chunks: Buffer[], maxBytes: number): Line[] {
   return chunks.flatMap((chunk) => [...splitter.push(chunk)]);
 }
 
-test("[EVT-3] an oversized line is reported with its length and harms no other line", () => {
+test("[BASE-5] an oversized line is reported with its length and harms no other line", () => {
   const chunks = ["ab\n", "x".repeat(50), "x".repeat(50), "\ncd\n", "ef"].map((text) => Buffer.from(text));
   expect(split(chunks, 10)).toEqual([
     { line: "complete", text: "ab", end: 3 },
@@ -81,7 +81,7 @@ test("[EVT-3] an oversized line is reported with its length and harms no other l
   ]);
 });
 
-test("[EVT-3] however the bytes arrive, the lines and their offsets are the same", () => {
+test("[BASE-5] however the bytes arrive, the lines and their offsets are the same", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "grapheme", maxLength: 30 })), fc.array(fc.nat(40)), (lines, cuts) => {
       const whole = Buffer.from(lines.map((line) => `${line.replaceAll("\n", " ")}\n`).join(""));
@@ -97,7 +97,7 @@ test("[EVT-3] however the bytes arrive, the lines and their offsets are the same
   );
 });
 
-test("[BASE-1] an owner closes everything it owns, last opened first, also when one fails", async () => {
+test("[BASE-6] an owner closes everything it owns, last opened first, also when one fails", async () => {
   const owner = new Owner();
   const closed: string[] = [];
   owner.owns("a", () => void closed.push("a"));
@@ -110,7 +110,7 @@ test("[BASE-1] an owner closes everything it owns, last opened first, also when 
   expect(() => owner.owns("d", () => undefined)).toThrow("after its owner closed");
 });
 
-test("[BASE-2] a lock has one holder, and the next one gets it when it is released", () => {
+test("[BASE-7] a lock has one holder, and the next one gets it when it is released", () => {
   const path = join(directory, "lock.db");
   const first = acquireLock(path);
   expect(first).not.toBeNull();
@@ -121,7 +121,7 @@ test("[BASE-2] a lock has one holder, and the next one gets it when it is releas
   second!.release();
 });
 
-test("[BASE-3] slots let so many in at once and the others in order, also after a failure", async () => {
+test("[BASE-8] slots let so many in at once and the others in order, also after a failure", async () => {
   const slots = new Slots(2, 60_000);
   let now = 0;
   let most = 0;
@@ -139,7 +139,7 @@ test("[BASE-3] slots let so many in at once and the others in order, also after 
   expect(results.filter(({ status }) => status === "rejected")).toHaveLength(1);
 });
 
-test("[BASE-3] one that takes too long goes on, but holds up nobody", async () => {
+test("[BASE-8] one that takes too long goes on, but holds up nobody", async () => {
   const slots = new Slots(1, 10);
   let finish = (): void => undefined;
   const hung = slots.run(() => new Promise<void>((resolve) => void (finish = resolve)));
@@ -149,12 +149,12 @@ test("[BASE-3] one that takes too long goes on, but holds up nobody", async () =
   expect(await slots.run(() => Promise.resolve("one at a time again"))).toBe("one at a time again");
 });
 
-test("[BASE-4] waiting with a deadline ends, and says that it was too late", async () => {
+test("[BASE-9] waiting with a deadline ends, and says that it was too late", async () => {
   expect(await bounded(Promise.resolve(7), 1_000)).toBe(7);
   expect(await bounded(new Promise<never>(() => undefined), 5)).toBe("too-late");
 });
 
-test("[PROC-9] a home whose socket path would be too long gets a short one elsewhere, and says why", () => {
+test("[BASE-2] a home whose socket path would be too long gets a short one elsewhere, and says why", () => {
   const short = resolvePaths({ HOLDFAST_HOME: "/tmp/x", HOME: "/nowhere" });
   expect(short.socket).toBe("/tmp/x/run/daemon.sock");
   expect(short.socketMoved).toBeNull();

@@ -59,7 +59,7 @@ test.each<[string, CgroupFacts, string, string | null]>([
     "unit-stop",
     "builder.service",
   ],
-])("[PROC-5] %s", (_, facts, risk, unit) => {
+])("[CLI-39] %s", (_, facts, risk, unit) => {
   const judged = judgeCgroup(facts);
   expect([judged.risk, judged.unit]).toEqual([risk, unit]);
   // A risk always comes with a way out.
@@ -74,7 +74,7 @@ test.each<[string, CgroupFacts, string | null]>([
   ["our own scope", at(`${manager}/app.slice/holdfast-1-2.scope`, { lingering: "no" }), null],
   ["an ordinary SSH session", at(`${user}/session-3.scope`), null],
   ["a container or no systemd", at("/"), null],
-])("[PROC-202] launches get no cgroups in a unit that would end them: %s", (_, facts, unit) => {
+])("[TERMINAL-5] launches get no cgroups in a unit that would end them: %s", (_, facts, unit) => {
   const refused = launchCgroupsRefused(judgeCgroup(facts));
   expect(/inside (\S+),/.exec(refused ?? "")?.[1] ?? null).toBe(unit);
 });

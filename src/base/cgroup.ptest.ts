@@ -24,7 +24,7 @@ function open(type: string): Cgroups {
 
 const kinds = ["cgroup2", "cgroup"].filter((type) => open(type).state.is === "ok");
 
-test.each(kinds)("[PROC-201] what runs away from a launch is in its cgroup (%s), and ends with it", async (type) => {
+test.each(kinds)("[TERMINAL-4] what runs away from a launch is in its cgroup (%s), and ends with it", async (type) => {
   const directory = mkdtempSync(join(tmpdir(), "hf-cgroup-"));
   const file = join(directory, "pid");
   const cgroup = open(type).make("ma-1", "a-launch")!;

@@ -36,11 +36,11 @@ test.each([
     false,
   ],
   ["a mount point with a space", v2.replace("/sys/fs/cgroup", "/a\\040b"), "0::/", "cgroup v2", "/a b", false],
-])("[PROC-201] cgroups of launches lie below the daemon's own: %s", (_, mounts, own, how, directory, inLaunch) => {
+])("[TERMINAL-4] cgroups of launches lie below the daemon's own: %s", (_, mounts, own, how, directory, inLaunch) => {
   expect(findPlace({ mounts, own })).toEqual({ how, directory, inLaunch });
 });
 
-test("[PROC-201] where none can be made, launches do without, and the reason is known", () => {
+test("[TERMINAL-4] where none can be made, launches do without, and the reason is known", () => {
   expect(findPlace({ mounts: "", own: "0::/" })).toBeNull();
   expect(findPlace({ mounts: v2, own: "0::/../outside" })).toBeNull();
   const none = openCgroups("holdfast-0a", null, { mounts: v2.replace("/sys/fs/cgroup", "/proc"), own: "0::/" });

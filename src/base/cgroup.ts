@@ -1,7 +1,7 @@
 /**
  * A cgroup per launch, if the system allows one: whatever a process does (its own session, two forks, a cleared
  * environment), it stays in the cgroup it was started in, so the list of a launch's processes is always complete
- * [PROC-201]. Plain directories of the kernel's file system: cgroup v2 below the daemon's own cgroup (delegated by
+ * [TERMINAL-4]. Plain directories of the kernel's file system: cgroup v2 below the daemon's own cgroup (delegated by
  * systemd, or as root), otherwise the v1 freezer as root. Starts no process, and polls nothing.
  */
 import {

@@ -5,7 +5,7 @@ import { cleanEnvironment, isPassedOn, passedOn } from "./clean-env.ts";
 const names = (...list: string[]): NodeJS.ProcessEnv =>
   Object.fromEntries(list.map((name) => [name, `value of ${name}`]));
 
-test("[PROC-11] what a terminal, another agent, npm or systemd put there is not passed on", () => {
+test("[CLI-40] what a terminal, another agent, npm or systemd put there is not passed on", () => {
   const refused = names(
     "TMUX",
     "TMUX_PANE",
@@ -38,7 +38,7 @@ test("[PROC-11] what a terminal, another agent, npm or systemd put there is not 
   expect(cleanEnvironment(refused, agentVariables)).toEqual({});
 });
 
-test("[PROC-11] what programs and agents need is kept as it is", () => {
+test("[CLI-40] what programs and agents need is kept as it is", () => {
   const kept = names(
     "PATH",
     "HOME",
@@ -92,7 +92,7 @@ test("[PROC-11] what programs and agents need is kept as it is", () => {
   expect(cleanEnvironment(kept, agentVariables)).toEqual(kept);
 });
 
-test("[ENV-200] passEnv adds names, and prefixes that let in no mark of another session", () => {
+test("[CLI-41] passEnv adds names, and prefixes that let in no mark of another session", () => {
   const env = names("MY_TOKEN", "ACME_A", "ACME_B", "TMUX", "TMUX_PANE", "OTHER", "PATH");
   expect(Object.keys(passedOn(env, ["MY_TOKEN", "ACME_*", "TMUX*", "UNSET"]))).toEqual([
     "MY_TOKEN",

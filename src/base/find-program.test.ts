@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test("[BASE-5] a program is the first file of its name on PATH that can be run, or an absolute path that can", () => {
+test("[BASE-10] a program is the first file of its name on PATH that can be run, or an absolute path that can", () => {
   const [first, second, third] = ["a", "b", "c"].map((name) => join(root, name)) as [string, string, string];
   for (const directory of [first, second, third]) mkdirSync(directory);
   mkdirSync(join(first, "tool"));
@@ -25,7 +25,7 @@ test("[BASE-5] a program is the first file of its name on PATH that can be run, 
   expect(findProgram(join(second, "tool"), path)).toBeNull();
 });
 
-test("[BASE-200] a script can be launched where the program that its first line names is there too", () => {
+test("[BASE-11] a script can be launched where the program that its first line names is there too", () => {
   const path = [root, "/usr/bin", "/bin"].join(delimiter);
   const script = (name: string, first: string): string => {
     const file = join(root, name);

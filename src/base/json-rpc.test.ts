@@ -14,7 +14,7 @@ function peer() {
 
 const settled = (): Promise<void> => new Promise((resume) => void setImmediate(resume));
 
-test("[DEMO-13] a request that arrives in two pieces is answered once, wherever it is cut, with its own id", async () => {
+test("[DEMO-11] a request that arrives in two pieces is answered once, wherever it is cut, with its own id", async () => {
   const line = Buffer.from(
     `${JSON.stringify({ jsonrpc: "2.0", id: "hf:1:é", method: "echo", params: { text: "ä→😀" } })}\n`,
   );
@@ -32,7 +32,7 @@ test.each([
   ["an inherited name", '{"jsonrpc":"2.0","id":7,"method":"toString"}', 7, -32601],
   ["no JSON", '{"jsonrpc":', null, -32700],
   ["a batch", "[]", null, -32600],
-])("[DEMO-13] %s is refused, and the next request is answered", async (_, line, id, code) => {
+])("[DEMO-11] %s is refused, and the next request is answered", async (_, line, id, code) => {
   const { rpc, sent } = peer();
   rpc.push(Buffer.from(`${line}\n\n{"jsonrpc":"2.0","id":8,"method":"echo"}\n`));
   await settled();
@@ -42,14 +42,14 @@ test.each([
   ]);
 });
 
-test("[DEMO-13] unknown notifications and answers that nobody waits for are nothing", async () => {
+test("[DEMO-11] unknown notifications and answers that nobody waits for are nothing", async () => {
   const { rpc, sent, heard } = peer();
   rpc.push(Buffer.from('{"jsonrpc":"2.0","method":"_x"}\n{"jsonrpc":"2.0","id":99,"result":{}}\n{"jsonrpc":"2.0"}\n'));
   await settled();
   expect([sent, heard]).toEqual([[], ["_x"]]);
 });
 
-test("[DEMO-13] the first answer to a question counts", async () => {
+test("[DEMO-11] the first answer to a question counts", async () => {
   const { rpc } = peer();
   const [first, second] = [rpc.request("ask", {}), rpc.request("ask", {})];
   rpc.push(Buffer.from('{"jsonrpc":"2.0","id":0,"result":"yes"}\n{"jsonrpc":"2.0","id":0,"result":"no"}\n'));

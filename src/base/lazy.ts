@@ -1,4 +1,4 @@
-/** Creates a value on first use and keeps it; a failure is not kept, so the next call tries again [PROC-203]. */
+/** Creates a value on first use and keeps it; a failure is not kept, so the next call tries again [TERMINAL-8]. */
 export function lazy<T>(create: () => Promise<T>): () => Promise<T> {
   let created: Promise<T> | undefined;
   return () => {

@@ -8,7 +8,7 @@ import { inheritedVariables, readLineage, socketIn, tcpClient } from "./lineage.
 import { peerLookUp } from "./peer.ts";
 
 test.runIf(process.platform === "linux")(
-  "[RIGHTS-1] the kernel names the process that connected, without a warning",
+  "[AUTHORIZE-1] the kernel names the process that connected, without a warning",
   async () => {
     const directory = mkdtempSync(join(tmpdir(), "hf-peer-"));
     const warnings: string[] = [];
@@ -36,7 +36,7 @@ test.runIf(process.platform === "linux")(
 );
 
 test.runIf(process.platform === "linux")(
-  "[RIGHTS-1] a lineage goes from a process to its oldest ancestor, or to the one named",
+  "[AUTHORIZE-1] a lineage goes from a process to its oldest ancestor, or to the one named",
   () => {
     const { line, cgroup } = readLineage(process.pid, 0)!;
     expect(line.slice(0, 2).map(({ pid }) => pid)).toEqual([process.pid, process.ppid]);
@@ -49,13 +49,13 @@ test.runIf(process.platform === "linux")(
 );
 
 test.runIf(process.platform === "linux")(
-  "[RIGHTS-6] a loopback client that has disconnected is distinguished from a connected one",
+  "[AUTHORIZE-6] a loopback client that has disconnected is distinguished from a connected one",
   async () => {
     expect(tcpClient(1, 2)).toEqual({ is: "gone" });
   },
 );
 
-test("[RIGHTS-6] a client whose port another address of this machine has too is nobody's", () => {
+test("[AUTHORIZE-6] a client whose port another address of this machine has too is nobody's", () => {
   const line = (address: string, inode: string): string =>
     `   0: ${address}:C350 0100007F:1266 01 00000000:00000000 00:00000000 00000000  1000        0 ${inode} 1`;
   const browser = line("0100007F", "777");

@@ -8,7 +8,7 @@ let directory: string;
 beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), "log-"))));
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test("[LOG-1] the log is kept to a bounded size in a few files, the newest lines first", () => {
+test("[BASE-12] the log is kept to a bounded size in a few files, the newest lines first", () => {
   const log = openLog({ file: join(directory, "d.log"), maxBytes: 2_000 });
   for (let number = 0; number < 200; number++) log.info(`entry ${number}`);
   log.close();
@@ -19,7 +19,7 @@ test("[LOG-1] the log is kept to a bounded size in a few files, the newest lines
   }
 });
 
-test("[LOG-2] secrets are taken out: by key, by shape, and by exact text", () => {
+test("[BASE-13] secrets are taken out: by key, by shape, and by exact text", () => {
   const log = openLog({ file: join(directory, "d.log") });
   log.hide("correct-horse-battery");
   log.info("a request", {
@@ -33,7 +33,7 @@ test("[LOG-2] secrets are taken out: by key, by shape, and by exact text", () =>
   expect(text.match(/\[redacted\]/g)).toHaveLength(4);
 });
 
-test("[LOG-3] an error is written with its cause, and one entry cannot fill the log", () => {
+test("[BASE-14] an error is written with its cause, and one entry cannot fill the log", () => {
   const log = openLog({ file: join(directory, "d.log") });
   log.error("broke", { error: new Error("outer", { cause: new Error("inner") }) });
   log.info("x".repeat(1_000_000));
@@ -43,7 +43,7 @@ test("[LOG-3] an error is written with its cause, and one entry cannot fill the 
   expect(second!.length).toBeLessThan(20_000);
 });
 
-test("[LOG-200] a log that cannot be rotated is written on, closes nothing twice, and rotates once it can", () => {
+test("[BASE-15] a log that cannot be rotated is written on, closes nothing twice, and rotates once it can", () => {
   const file = join(directory, "d.log");
   const log = openLog({ file, maxBytes: 2_000 });
   // What the next file would be made as is taken, as if there were no inode or descriptor left.
@@ -62,7 +62,7 @@ test("[LOG-200] a log that cannot be rotated is written on, closes nothing twice
   log.close();
 });
 
-test("[LOG-200] a log whose directory was removed is made again; an entry after the close reaches no other file", () => {
+test("[BASE-15] a log whose directory was removed is made again; an entry after the close reaches no other file", () => {
   const file = join(directory, "logs", "d.log");
   const log = openLog({ file });
   log.info("first");
@@ -77,7 +77,7 @@ test("[LOG-200] a log whose directory was removed is made again; an entry after 
   expect(readFileSync(join(directory, "other"), "utf8")).toBe("");
 });
 
-test("[LOG-201] a field named as a part of the entry does not replace that part", () => {
+test("[BASE-16] a field named as a part of the entry does not replace that part", () => {
   const log = openLog({ file: join(directory, "d.log") });
   log.warn("the agent did not delete its conversation", { message: "kaboom", level: "debug" });
   log.close();

@@ -34,7 +34,7 @@ export function openLog(options: { file: string; level?: Level; maxBytes?: numbe
   let current: Open | null = open(file);
   const secrets = new Set<string>();
 
-  /** Opens the next file before closing this one, so there is always one to write to [LOG-200]. */
+  /** Opens the next file before closing this one, so there is always one to write to [BASE-15]. */
   const replace = (next: Open): void => {
     if (current !== null) closeSync(current.handle);
     current = next;
@@ -112,7 +112,7 @@ function open(path: string, flags = "a"): Open {
   return { handle, ino, size };
 }
 
-/** Drops fields that cannot be written as JSON: logging never throws [LOG-200]. */
+/** Drops fields that cannot be written as JSON: logging never throws [BASE-15]. */
 function entryOf(head: Fields, fields: Fields, secrets: ReadonlySet<string>): string {
   const clashes = Object.keys(fields).some((name) => name in head);
   let text: string;

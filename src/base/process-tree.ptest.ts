@@ -28,7 +28,7 @@ const longMs = 600_000;
 
 const program = (name: string): string[] => [join(agents, name)];
 
-test("[PROC-3] a polite tree ends without force", async () => {
+test("[TERMINAL-3] a polite tree ends without force", async () => {
   const { root, target } = await start(program("forks-a-child.sh"));
   expect((await findTree(target)).length).toBe(2);
   expect(await endTree(target, { politeMs: longMs, forceMs: 0 })).toEqual([]);
@@ -36,7 +36,7 @@ test("[PROC-3] a polite tree ends without force", async () => {
 });
 
 test.each(["ignores-sigterm.sh", "setsids-away.sh"])(
-  "[PROC-3] %s is gone after force, children and runaways included",
+  "[TERMINAL-3] %s is gone after force, children and runaways included",
   async (name) => {
     const { target } = await start(program(name));
     await until("its child", async () => (await findTree(target)).length >= 2);
@@ -45,7 +45,7 @@ test.each(["ignores-sigterm.sh", "setsids-away.sh"])(
   },
 );
 
-test("[PROC-3] a tree that forks all the time cannot fork away", async () => {
+test("[TERMINAL-3] a tree that forks all the time cannot fork away", async () => {
   const forks = 'trap "" TERM HUP; echo ready; while :; do setsid sh -c "sleep 2" & done';
   const { target } = await start([
     "/bin/sh",
@@ -55,12 +55,12 @@ test("[PROC-3] a tree that forks all the time cannot fork away", async () => {
   expect(await endTree(target, { politeMs: 0, forceMs: 8000 })).toEqual([]);
 });
 
-test("[PROC-3] an interactive shell, which ignores SIGTERM, ends on SIGHUP", async () => {
+test("[TERMINAL-3] an interactive shell, which ignores SIGTERM, ends on SIGHUP", async () => {
   const { target } = await start(["/bin/sh", "-c", 'trap "" TERM; echo ready; while :; do sleep 0.05; done']);
   expect(await endTree(target, { politeMs: longMs, forceMs: 0 })).toEqual([]);
 });
 
-test("[PROC-2] of something gone, ending is success, and a stopped process is ended too", async () => {
+test("[BASE-1] of something gone, ending is success, and a stopped process is ended too", async () => {
   const { root, target } = await start(program("forks-a-child.sh"));
   process.kill(root.pid, "SIGSTOP");
   await until("it to be stopped", () => isAlive(root));
@@ -68,7 +68,7 @@ test("[PROC-2] of something gone, ending is success, and a stopped process is en
   expect(await endTree(target, { politeMs: 2000, forceMs: 1000 })).toEqual([]);
 });
 
-test("[PROC-2] the same pid with another start time is nobody to signal", async () => {
+test("[BASE-1] the same pid with another start time is nobody to signal", async () => {
   const { root, target } = await start(program("forks-a-child.sh"));
   const impostor: TreeTarget = { roots: [{ ...root, startTime: `${root.startTime}1` }], marker: null };
   expect(await endTree(impostor, { politeMs: 50, forceMs: 50 })).toEqual([]);
@@ -76,7 +76,7 @@ test("[PROC-2] the same pid with another start time is nobody to signal", async 
   await endTree(target, { politeMs: 500, forceMs: 1000 });
 });
 
-test("[PROC-13] helpers that hold nothing and ignore every polite word are not waited for once they are all that is left", async () => {
+test("[TERMINAL-6] helpers that hold nothing and ignore every polite word are not waited for once they are all that is left", async () => {
   const helper = `trap '' TERM HUP; echo "$$"; exec sleep 600`;
   const { target, root } = await start(["/bin/sh", "-c", `sh -c '${helper.replaceAll("'", "'\\''")}' & wait`]);
   const all = await until("the helper", async () => {

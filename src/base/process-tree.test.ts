@@ -20,7 +20,7 @@ function members(stats: ProcessStat[], markers: [number, string][] = [], over: P
   return found.map(({ pid }) => pid).toSorted((one, other) => one - other);
 }
 
-test("[PROC-3] a tree is its descendants, the groups and sessions it leads, and whatever carries its marker", () => {
+test("[TERMINAL-3] a tree is its descendants, the groups and sessions it leads, and whatever carries its marker", () => {
   const stats = [
     stat(10, 5),
     stat(11, 10, 10),
@@ -40,11 +40,11 @@ test("[PROC-3] a tree is its descendants, the groups and sessions it leads, and 
   ).toEqual([10, 11, 12, 13, 14, 15]);
 });
 
-test("[PROC-2] a pid that now belongs to another process is not the root", () => {
+test("[BASE-1] a pid that now belongs to another process is not the root", () => {
   expect(members([{ ...stat(10, 1), startTime: "9999" }, stat(11, 10)])).toEqual([]);
 });
 
-test("[PROC-8] never ourselves, our ancestors or a tmux server, and nothing through them", () => {
+test("[TERMINAL-10] never ourselves, our ancestors or a tmux server, and nothing through them", () => {
   const stats = [stat(10, 1), stat(4, 10), stat(5, 4), stat(20, 5), stat(21, 4)];
   expect(
     members(stats, [
@@ -54,11 +54,11 @@ test("[PROC-8] never ourselves, our ancestors or a tmux server, and nothing thro
   ).toEqual([10]);
 });
 
-test("[PROC-3] a member in a foreign group does not bring that group in", () => {
+test("[TERMINAL-3] a member in a foreign group does not bring that group in", () => {
   expect(members([stat(30, 1), stat(31, 30, 30), stat(32, 1, 30)], [[31, "l1"]])).toEqual([31]);
 });
 
-test("[PROC-11] started inside the launch ourselves, its marker says nothing about our own children", () => {
+test("[CLI-40] started inside the launch ourselves, its marker says nothing about our own children", () => {
   const stats = [stat(5, 1), stat(20, 5), stat(21, 20), stat(14, 1)];
   const markers: [number, string][] = [
     [5, "l1"],

@@ -32,7 +32,7 @@ const thought = (words: string): OutputItem =>
   update({ sessionUpdate: "agent_thought_chunk", content: { type: "text", text: words } });
 const answer = (key: string, fields: object): OutputItem => message({ id: `hf:${launch}:${key}`, ...fields });
 
-test("[ACP-50] chunks of one batch are one event, as long as they belong to one message", () => {
+test("[CHAT-64] chunks of one batch are one event, as long as they belong to one message", () => {
   expect(
     map([text("a"), text("b"), thought("t"), thought("u"), text("c"), text("d", { messageId: "m" })]).events,
   ).toEqual([
@@ -43,7 +43,7 @@ test("[ACP-50] chunks of one batch are one event, as long as they belong to one 
   ]);
 });
 
-describe("[ACP-51] the answer to a prompt", () => {
+describe("[CHAT-65] the answer to a prompt", () => {
   test("ends its turn with the agent's stop reason, whoever sent it", () => {
     const { events, answers } = map([answer("p:p-1", { result: { stopReason: "max_tokens" } })]);
     expect(events).toEqual([{ type: "turn.ended", stopReason: "max_tokens", promptId: prompt }]);
@@ -73,7 +73,7 @@ describe("[ACP-51] the answer to a prompt", () => {
   });
 });
 
-test("[ACP-50] of the usage in one batch the last word counts, told before the turn ends", () => {
+test("[CHAT-64] of the usage in one batch the last word counts, told before the turn ends", () => {
   const usage = (used: number): OutputItem => update({ sessionUpdate: "usage_update", used });
   expect(map([usage(1), text("a"), usage(2), answer("p:p-1", { result: {} })]).events).toMatchObject([
     { type: "agent.text" },
@@ -82,7 +82,7 @@ test("[ACP-50] of the usage in one batch the last word counts, told before the t
   ]);
 });
 
-test("[ACP-52] a tool call's updates of one batch are one event, with what each of them said", () => {
+test("[CHAT-66] a tool call's updates of one batch are one event, with what each of them said", () => {
   const tool = (fields: object): OutputItem =>
     update({ sessionUpdate: "tool_call_update", toolCallId: "t", ...fields });
   expect(map([tool({ title: "ls", status: "pending" }), tool({ status: "completed", rawOutput: 1 })]).events).toEqual([
@@ -90,7 +90,7 @@ test("[ACP-52] a tool call's updates of one batch are one event, with what each 
   ]);
 });
 
-describe("[ACP-53] a permission request", () => {
+describe("[CHAT-67] a permission request", () => {
   const options = [{ optionId: "y", name: "Yes", kind: "allow_once" }];
   const ask = (id: unknown): OutputItem =>
     message({
@@ -186,7 +186,7 @@ describe("[TEXT-3] a line that cannot be mapped is damaged output", () => {
   });
 });
 
-describe("[PERM-10] a rule's answer is recorded with the question", () => {
+describe("[PERMISSION-10] a rule's answer is recorded with the question", () => {
   const options = [{ optionId: "y", name: "Yes", kind: "allow_once" }];
   const rule = { number: 2, text: 'allow tool "execute"' };
   const toolCall = { toolCallId: "t", title: "Run", rawInput: { command: "npm test" } };
@@ -225,7 +225,7 @@ describe("[PERM-10] a rule's answer is recorded with the question", () => {
   });
 });
 
-test("[ACP-54] an unknown request is refused at once, an unknown notification ignored", () => {
+test("[CHAT-68] an unknown request is refused at once, an unknown notification ignored", () => {
   const { events, lines } = map([
     message({ id: 3, method: "fs/read_text_file" }),
     message({ method: "x/y" }),
@@ -236,7 +236,7 @@ test("[ACP-54] an unknown request is refused at once, an unknown notification ig
   expect(JSON.parse(lines[0]!.text)).toMatchObject({ id: 3, error: { code: -32_601 } });
 });
 
-describe("[ACP-55] replayed history", () => {
+describe("[CHAT-69] replayed history", () => {
   const commands = update({ sessionUpdate: "available_commands_update", availableCommands: [{ name: "x" }] });
   test("is hidden until the load is answered", () => {
     const { events, fence } = map([text("old"), answer("load", { result: {} }), text("new")], idle, {
@@ -262,12 +262,12 @@ describe("[ACP-55] replayed history", () => {
   });
 });
 
-test("[ACP-56, EVT-8] an agent that goes on under another id is followed", () => {
+test("[CHAT-70, DECIDE-21] an agent that goes on under another id is followed", () => {
   const other = update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: "a" } }, "s-2");
   expect(map([other, other]).events.map((event) => event.type)).toEqual(["conversation.pinned", "agent.text"]);
 });
 
-test("[ACP-57] what was picked is stored when the agent agreed, and a refusal is shown", () => {
+test("[CHAT-71] what was picked is stored when the agent agreed, and a refusal is shown", () => {
   const key = pickKey({ set: "config", id: "effort:x", value: "very high" }, "person", "n");
   expect(map([answer(key, { result: { configOptions: [] } })]).events).toEqual([
     { type: "config.changed", configOptions: [], picked: { id: "effort:x", value: "very high" }, by: "person" },
@@ -279,7 +279,7 @@ test("[ACP-57] what was picked is stored when the agent agreed, and a refusal is
   ]);
 });
 
-test("[ACP-58] damage of one kind in one batch is one event", () => {
+test("[CHAT-72] damage of one kind in one batch is one event", () => {
   const bad = { item: "damaged", what: "unparsable", bytes: 3 } as const;
   expect(map([bad, bad, text("a")]).events).toEqual([
     { type: "output.damaged", what: "unparsable", bytes: 6 },
@@ -287,7 +287,7 @@ test("[ACP-58] damage of one kind in one batch is one event", () => {
   ]);
 });
 
-test("[ACP-59] nonsense in place of any field is survived", () => {
+test("[CHAT-73] nonsense in place of any field is survived", () => {
   for (const nonsense of [null, 7, "x", [], {}, [null], { type: 1 }]) {
     for (const kind of [
       "agent_message_chunk",

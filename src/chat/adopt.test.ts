@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test("[HOME-204] the answer to the last prompt is found in an output that is longer than any string", async () => {
+test("[HOME-7] the answer to the last prompt is found in an output that is longer than any string", async () => {
   const out = join(directory, "out");
   writeFileSync(out, answer(first));
   // A hole: what was read is given back to the disk.
@@ -31,7 +31,7 @@ test("[HOME-204] the answer to the last prompt is found in an output that is lon
   expect(await openPrompt(directory, launch, { prompts: [first, last] })).toBeNull();
 });
 
-test("[HOME-204] what was sent is read from the first unknown byte, and a line that is not ours is noticed", async () => {
+test("[HOME-7] what was sent is read from the first unknown byte, and a line that is not ours is noticed", async () => {
   const file = join(directory, "in");
   writeFileSync(file, prompt(first) + prompt(last));
   expect(await readSent(directory, launch, 0)).toEqual({ prompts: [first, last], fence: null });

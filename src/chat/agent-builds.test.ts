@@ -27,7 +27,7 @@ const staleAfter = (builds: ReturnType<typeof open>, of: AgentCommand, recorded:
   return builds.isStale(of, recorded);
 };
 
-test("[UPD-6] a worker's build changes with the bytes of our program, not with its time", () => {
+test("[CLI-73] a worker's build changes with the bytes of our program, not with its time", () => {
   const file = program("agent.cjs", "one");
   const before = open().of(command(file));
   utimesSync(file, 1, 1);
@@ -36,14 +36,14 @@ test("[UPD-6] a worker's build changes with the bytes of our program, not with i
   expect(open().of(command(file))).not.toBe(before);
 });
 
-test("[UPD-6] and with the keeper and the command", () => {
+test("[CLI-73] and with the keeper and the command", () => {
   const build = open().of(command("sh", "-c", "x"));
   expect(open().of(command("sh", "-c", "x"))).toBe(build);
   expect(open("another").of(command("sh", "-c", "x"))).not.toBe(build);
   expect(open().of(command("sh", "-c", "y"))).not.toBe(build);
 });
 
-test("[UPD-200] a program that is missing is not another build, however long", () => {
+test("[CLI-69] a program that is missing is not another build, however long", () => {
   const agent = command("agent");
   const file = program("agent", "#!/bin/sh\n");
   const builds = open();
@@ -55,7 +55,7 @@ test("[UPD-200] a program that is missing is not another build, however long", (
   expect(staleAfter(builds, agent, recorded, settledBuildMs + 2_000)).toBe(true);
 });
 
-test("[UPD-202] a script that is missing when the next daemon starts is not another build", () => {
+test("[CLI-70] a script that is missing when the next daemon starts is not another build", () => {
   const script = program("agent.cjs", "one");
   const agent = command("sh", script);
   const recorded = open().of(agent);
@@ -65,7 +65,7 @@ test("[UPD-202] a script that is missing when the next daemon starts is not anot
   expect(staleAfter(open(), { ...agent, files: [script] }, recorded, settledBuildMs + 2_000)).toBe(true);
 });
 
-test("[UPD-200] a new program counts once it has been the same for some seconds", () => {
+test("[CLI-69] a new program counts once it has been the same for some seconds", () => {
   const agent = command("agent");
   program("agent", "#!/bin/sh\n");
   const builds = open();
@@ -77,7 +77,7 @@ test("[UPD-200] a new program counts once it has been the same for some seconds"
   expect(staleAfter(builds, agent, recorded, settledBuildMs + 2_000)).toBe(true);
 });
 
-test("[UPD-200] a script without its interpreter, and a file that the command names, are missing too", () => {
+test("[CLI-69] a script without its interpreter, and a file that the command names, are missing too", () => {
   const interpreter = program("its-node", "#!/bin/sh\n");
   program("agent", "#!/usr/bin/env its-node\n");
   const script = program("script.js", "x");
@@ -93,14 +93,14 @@ test("[UPD-200] a script without its interpreter, and a file that the command na
   }
 });
 
-test("[UPD-200] a daemon whose PATH does not have the program replaces nothing", () => {
+test("[CLI-69] a daemon whose PATH does not have the program replaces nothing", () => {
   program("agent", "#!/bin/sh\n");
   const recorded = open().of(command("agent"));
   const elsewhere = { argv: ["agent"], path: "/usr/bin:/bin" };
   expect(staleAfter(open(), elsewhere, recorded, 60_000)).toBe(false);
 });
 
-test("[UPD-200] an agent whose entry no longer has a command for chats replaces nothing", () => {
+test("[CLI-69] an agent whose entry no longer has a command for chats replaces nothing", () => {
   program("agent", "#!/bin/sh\n");
   const builds = open();
   const recorded = builds.of(command("agent"));

@@ -20,7 +20,7 @@ function makeHome(): { files: AgentFiles; home: string; launch: string; out: str
   return { files: new AgentFiles(join(home, "acp-workers")), home, launch, out };
 }
 
-test("[CHAT-201] a file is removed when it, its launch or all workers are gone from the same home", () => {
+test("[CHAT-99] a file is removed when it, its launch or all workers are gone from the same home", () => {
   const { files, home, launch, out } = makeHome();
   expect(files.isRemoved(out)).toBe(false);
   for (const path of [out, launch, join(home, "acp-workers")]) {
@@ -29,7 +29,7 @@ test("[CHAT-201] a file is removed when it, its launch or all workers are gone f
   }
 });
 
-test("[CHAT-201] an error other than a missing file removes nothing", () => {
+test("[CHAT-99] an error other than a missing file removes nothing", () => {
   const { files, launch, out } = makeHome();
   rmSync(out);
   symlinkSync("out", out);
@@ -39,7 +39,7 @@ test("[CHAT-201] an error other than a missing file removes nothing", () => {
   expect(files.isRemoved(out)).toBe(false);
 });
 
-test("[CHAT-201] an unmounted home removes nothing, whether its mount point is there or not", () => {
+test("[CHAT-99] an unmounted home removes nothing, whether its mount point is there or not", () => {
   const { files, home, out } = makeHome();
   renameSync(home, `${home}.away`);
   expect(files.isRemoved(out)).toBe(false);
@@ -48,7 +48,7 @@ test("[CHAT-201] an unmounted home removes nothing, whether its mount point is t
   expect(files.isRemoved(out)).toBe(false);
 });
 
-test("[CHAT-201] files are lost once each look of ten seconds found them removed, and that is reported once", () => {
+test("[CHAT-99] files are lost once each look of ten seconds found them removed, and that is reported once", () => {
   const proc = { missingSince: null, lossReported: false };
   expect(seeLoss(proc, true, 0)).toBe(false);
   expect(seeLoss(proc, true, lossMs - 1)).toBe(false);

@@ -24,7 +24,7 @@ async function onlyRow(world: AcpWorld, id: SessionId, promptId: string, text: s
 }
 
 // Some two hundred daemons, one after the other.
-test("[ACP-40] a prompt whose line was cut off at any byte is completed by the next daemon and delivered exactly once", async () => {
+test("[CHAT-60] a prompt whose line was cut off at any byte is completed by the next daemon and delivered exactly once", async () => {
   ours = true;
   await using world = new AcpWorld({ stillOurs: () => ours });
   const id = await world.up("demo");
@@ -43,7 +43,7 @@ test("[ACP-40] a prompt whose line was cut off at any byte is completed by the n
   expect(world.text(id).match(/x\d{3}/g)).toEqual(expected);
 }, 240_000);
 
-test("[ACP-41] where somebody else wrote to the agent's input nothing is written, and that is said", async () => {
+test("[CHAT-61] where somebody else wrote to the agent's input nothing is written, and that is said", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   const input = join(world.files(id), "in");
@@ -56,7 +56,7 @@ test("[ACP-41] where somebody else wrote to the agent's input nothing is written
   expect((await world.look(id)).seen).toMatchObject({ value: { deaf: true } });
 });
 
-test("[ACP-42] a daemon that lost its lock writes nothing", async () => {
+test("[CHAT-62] a daemon that lost its lock writes nothing", async () => {
   ours = true;
   await using world = new AcpWorld({ stillOurs: () => ours });
   const id = await world.up("demo");
@@ -68,7 +68,7 @@ test("[ACP-42] a daemon that lost its lock writes nothing", async () => {
   expect(await world.ended(id)).toBe("end_turn");
 });
 
-test("[ACP-43] the same prompt sent twice is one line", async () => {
+test("[CHAT-63] the same prompt sent twice is one line", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   await world.send(id, "say: once", "same");

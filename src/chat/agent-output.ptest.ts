@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { AcpWorld } from "../../test/agents/acp-world.ts";
 import { until } from "../../test/harness/until.ts";
 
-test("[ACP-30, EVT-3] one line of 200 MB is told as damage, the next line is unharmed, and memory stays bounded", async () => {
+test("[CHAT-51, BASE-5] one line of 200 MB is told as damage, the next line is unharmed, and memory stays bounded", async () => {
   await using world = new AcpWorld();
   const id = await world.up("one-huge-line");
   const before = process.memoryUsage().rss;
@@ -21,7 +21,7 @@ test("[ACP-30, EVT-3] one line of 200 MB is told as damage, the next line is unh
   await until("the hole", () => statSync(join(world.files(id), "out")).blocks * 512 < 30e6);
 });
 
-test("[ACP-31] lines that are not JSON are told as damage, and what is around them is kept", async () => {
+test("[CHAT-52] lines that are not JSON are told as damage, and what is around them is kept", async () => {
   await using world = new AcpWorld();
   const id = await world.up("invalid-json");
   await world.send(id, "go");
@@ -32,7 +32,7 @@ test("[ACP-31] lines that are not JSON are told as damage, and what is around th
   expect(damaged.length).toBeGreaterThan(0);
 });
 
-test("[ACP-32, EVT-18] a file that was cut short is told as damage and read on from its start", async () => {
+test("[CHAT-53, CHAT-57] a file that was cut short is told as damage and read on from its start", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   await world.send(id, "gate: open\nsay: after the cut");
@@ -51,7 +51,7 @@ test("[ACP-32, EVT-18] a file that was cut short is told as damage and read on f
   expect(world.text(id)).toContain("after the cut");
 });
 
-test("[ACP-33] a line that is still being written is waited for, across daemons", async () => {
+test("[CHAT-54] a line that is still being written is waited for, across daemons", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   const out = join(world.files(id), "out");
@@ -68,7 +68,7 @@ test("[ACP-33] a line that is still being written is waited for, across daemons"
   expect(await until("the words", () => world.text(id) || null)).toBe("in two halves");
 });
 
-test("[ACP-35, EVT-15] room is reserved ahead of the end of what an agent writes", async () => {
+test("[CHAT-56, CHAT-16] room is reserved ahead of the end of what an agent writes", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   await world.send(id, "say: a word");
@@ -80,7 +80,7 @@ test("[ACP-35, EVT-15] room is reserved ahead of the end of what an agent writes
   expect(blocks * 512).toBeGreaterThan(size);
 });
 
-test("[ACP-34] an agent with too much unread is stopped, and goes on when it was read", async () => {
+test("[CHAT-55] an agent with too much unread is stopped, and goes on when it was read", async () => {
   await using world = new AcpWorld({ limits: { unreadBytes: 4 * 1024 * 1024 } });
   const id = await world.up("floods", { env: { FLOODS_MB: "24", FLOODS_MB_PER_S: "4000" } });
   const { run } = world.state(id);

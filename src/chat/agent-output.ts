@@ -43,7 +43,7 @@ export interface InboxParts {
   ingested(proc: AgentProcess, result: Ingested): void;
   /** Whether a file is known to be removed; false where the disk gives no clear answer. */
   isRemoved(path: string): boolean;
-  /** Called once when an agent's files were removed under it: nothing that it writes can be read [CHAT-200]. */
+  /** Called once when an agent's files were removed under it: nothing that it writes can be read [CHAT-98]. */
   lost(proc: AgentProcess): void;
   /** Called once when an agent's process is seen to be gone: nothing else tells of a death before the next full look. */
   ended(proc: AgentProcess): void;

@@ -18,7 +18,7 @@ const ticks = 1 + longestLifeMs / tickMs;
 /** On a busy machine a life that short achieves next to nothing: the one after these is left to finish. */
 const mostKills = 12;
 
-test("[ACP-60, EVT-1] a daemon killed at any moment under streaming agents: nothing lost, nothing doubled, no agent replaced", async () => {
+test("[CHAT-74, CHAT-75] a daemon killed at any moment under streaming agents: nothing lost, nothing doubled, no agent replaced", async () => {
   await using world = new AcpWorld();
   const ids = await Promise.all(Array.from({ length: agents }, () => world.up("demo")));
   const pids = ids

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AcpWorld } from "../../test/agents/acp-world.ts";
 
-test("[ACP-72] an agent that says yes to a delete but still lists the conversation has not deleted it", async () => {
+test("[CHAT-46] an agent that says yes to a delete but still lists the conversation has not deleted it", async () => {
   const warned: string[] = [];
   const silent = () => undefined;
   const warn = (message: string, fields?: object): void => void warned.push(`${message} ${JSON.stringify(fields)}`);
@@ -14,7 +14,7 @@ test("[ACP-72] an agent that says yes to a delete but still lists the conversati
   expect(warned.join("\n")).toContain(`"adapter":"${world.state(id).agent}"`);
 });
 
-test("[ACP-72] an agent without session/delete says so, and nothing is warned of", async () => {
+test("[CHAT-46] an agent without session/delete says so, and nothing is warned of", async () => {
   const logged: [string, unknown][] = [];
   const at = (level: string) => (_message: string, fields?: object) => void logged.push([level, fields]);
   await using world = new AcpWorld({
@@ -26,7 +26,7 @@ test("[ACP-72] an agent without session/delete says so, and nothing is warned of
   expect(outcomes).toEqual([["debug", expect.objectContaining({ method: "session/delete", code: -32601 })]]);
 });
 
-test("[ACP-73] an agent's own command deletes its copy: with the conversation's id, in the agent's environment, with an outcome", async () => {
+test("[CHAT-47] an agent's own command deletes its copy: with the conversation's id, in the agent's environment, with an outcome", async () => {
   await using world = new AcpWorld();
   const seen = join(world.directory, "seen");
   const command = join(world.directory, "forget");

@@ -7,20 +7,20 @@ import { until } from "../../test/harness/until.ts";
 import { echo, KeeperWorld, privateMemory, shells, stateOf } from "./keeper.fixture.ts";
 
 const hasShellcheck = spawnSync("shellcheck", ["--version"]).error === undefined;
-test.runIf(hasShellcheck)("[KEEP-1] shellcheck has nothing to say (needs shellcheck)", () => {
+test.runIf(hasShellcheck)("[CHAT-1] shellcheck has nothing to say (needs shellcheck)", () => {
   const script = new URL("keeper.sh", import.meta.url).pathname;
   const checked = spawnSync("shellcheck", ["--shell=sh", "--severity=style", script], { encoding: "utf8" });
   expect(checked.stdout).toBe("");
   expect(checked.status).toBe(0);
 });
 
-test("[KEEP-1] the script that is launched is the script that is read and checked", () => {
+test("[CHAT-1] the script that is launched is the script that is read and checked", () => {
   const built = new URL("../../dist/keeper.sh", import.meta.url);
   expect(readFileSync(built, "utf8")).toBe(readFileSync(new URL("keeper.sh", import.meta.url), "utf8"));
 });
 
 describe.each(shells)("$name", ({ shell, mostPrivate }) => {
-  test("[KEEP-2] a line reaches the agent once, whole or in two halves, however often the bell is rung", async () => {
+  test("[CHAT-2] a line reaches the agent once, whole or in two halves, however often the bell is rung", async () => {
     await using world = new KeeperWorld({ shell, command: echo });
     await world.pids();
     expect(world.ring("r")).toBe("rung");
@@ -36,7 +36,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     expect(world.read("err")).toBe("");
   });
 
-  test("[KEEP-2] what stood in the file before the agent started is read", async () => {
+  test("[CHAT-2] what stood in the file before the agent started is read", async () => {
     await using world = new KeeperWorld({ shell, command: ["sh", "-c", 'read -r line; echo "got $line"'] });
     world.append("early\n");
     await world.say("");
@@ -44,7 +44,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     expect(await world.exit()).toBe(0);
   });
 
-  test("[KEEP-3] q closes the agent's stdin after what was rung before it, and nothing else is read", async () => {
+  test("[CHAT-3] q closes the agent's stdin after what was rung before it, and nothing else is read", async () => {
     await using world = new KeeperWorld({ shell, command: [...echo.slice(0, 2), `${echo[2]}; exit 3`] });
     await world.say("one\n");
     await world.heard("got one\n");
@@ -64,7 +64,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     ["kill -15 $$", 143],
     ["kill -9 $$", 137],
     ["exec /no/such/agent", 127],
-  ])("[KEEP-4] %s leaves the status %i, and no process", async (script, status) => {
+  ])("[CHAT-4] %s leaves the status %i, and no process", async (script, status) => {
     await using world = new KeeperWorld({ shell, command: ["sh", "-c", `echo said; ${script}`] });
     expect(await world.exit()).toBe(status);
     expect(world.read("out")).toBe("said\n");
@@ -72,14 +72,14 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     expect(existsSync(world.path("exit.tmp"))).toBe(false);
   });
 
-  test("[KEEP-4] a command that is not there leaves 127 and says so", async () => {
+  test("[CHAT-4] a command that is not there leaves 127 and says so", async () => {
     await using world = new KeeperWorld({ shell, command: ["no-such-agent", "--acp"] });
     expect(await world.exit()).toBe(127);
     expect(world.read("err")).toContain("no-such-agent");
     await world.gone();
   });
 
-  test("[KEEP-5] a directory that was used before is refused", async () => {
+  test("[CHAT-5] a directory that was used before is refused", async () => {
     await using world = new KeeperWorld({ shell, command: ["true"] });
     await world.exit();
     await world.gone();
@@ -88,7 +88,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     expect(world.read("exit")).toBe("  0\n");
   });
 
-  test("[EVT-14] a polite stop of the group ends the agent by its signal, and the status is kept", async () => {
+  test("[CHAT-15] a polite stop of the group ends the agent by its signal, and the status is kept", async () => {
     await using world = new KeeperWorld({ shell, command: ["sleep", "300"] });
     const { keeper } = await world.pids();
     await world.settled();
@@ -97,7 +97,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     await world.gone();
   });
 
-  test("[EVT-14] an agent that ignores the polite stop sees its stdin end, and stays watched until it has gone", async () => {
+  test("[CHAT-15] an agent that ignores the polite stop sees its stdin end, and stays watched until it has gone", async () => {
     const deaf = ["sh", "-c", 'trap "" TERM HUP INT; echo ready; cat >/dev/null; echo end; sleep 300; sleep 300'];
     await using world = new KeeperWorld({ shell, command: deaf });
     const { keeper, watcher } = await world.pids();
@@ -112,7 +112,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     await until("keeper and watcher to be gone", () => ![keeper, watcher].some(isRunning));
   });
 
-  test("[EVT-14] the agent gets its own environment, signals and descriptors, and none of the keeper's", async () => {
+  test("[CHAT-15] the agent gets its own environment, signals and descriptors, and none of the keeper's", async () => {
     const seen = ["sh", "-c", "umask; env; grep SigIgn /proc/self/status; exec sleep 300"];
     const env = { PATH: "/bin:/usr/bin:odd", hf_dir: "mine", text: "mine", me: "mine", rest: "mine", tick: "mine" };
     await using world = new KeeperWorld({ shell, command: seen, env });
@@ -131,7 +131,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     }
   });
 
-  test("[KEEP-6] a killed keeper harms nothing, and what it leaves ends with the agent", async () => {
+  test("[CHAT-6] a killed keeper harms nothing, and what it leaves ends with the agent", async () => {
     await using world = new KeeperWorld({ shell, command: echo, tick: 0.05 });
     const { keeper, feeder, watcher } = await world.pids();
     await world.say("one\n");
@@ -146,7 +146,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     expect(existsSync(world.path("exit"))).toBe(false);
   });
 
-  test("[KEEP-6] a killed feeder leaves the agent deaf, but not ended", async () => {
+  test("[CHAT-6] a killed feeder leaves the agent deaf, but not ended", async () => {
     await using world = new KeeperWorld({ shell, command: echo, tick: 0.05 });
     const { feeder } = await world.pids();
     await world.say("one\n");
@@ -161,7 +161,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     await world.gone();
   });
 
-  test("[KEEP-6] a feeder killed in the middle of a line leaves that line whole", async () => {
+  test("[CHAT-6] a feeder killed in the middle of a line leaves that line whole", async () => {
     await using world = new KeeperWorld({ shell, command: echo });
     const { feeder } = await world.pids();
     const agent = await world.agent();
@@ -177,7 +177,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     await world.heard(`got ${line}\n`);
   });
 
-  test("[KEEP-6] a killed watcher harms nothing, and q still closes the agent's stdin", async () => {
+  test("[CHAT-6] a killed watcher harms nothing, and q still closes the agent's stdin", async () => {
     await using world = new KeeperWorld({ shell, command: echo });
     const { watcher } = await world.pids();
     await world.settled();
@@ -189,7 +189,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     expect(world.read("out")).toBe("got one\nend\n");
   });
 
-  test("[KEEP-7] stopped and continued, each of the processes goes on where it was", async () => {
+  test("[CHAT-7] stopped and continued, each of the processes goes on where it was", async () => {
     await using world = new KeeperWorld({ shell, command: echo });
     const { keeper, feeder, watcher } = await world.pids();
     const all = [keeper, feeder, watcher, await world.agent()];
@@ -205,7 +205,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     expect(existsSync(world.path("exit"))).toBe(false);
   });
 
-  test("[KEEP-8] keeper, feeder and watcher are small, also after many lines", async () => {
+  test("[CHAT-8] keeper, feeder and watcher are small, also after many lines", async () => {
     await using world = new KeeperWorld({ shell, command: ["wc", "-l"] });
     const { keeper, feeder, watcher } = await world.pids();
     const allRead = () => until("all to be read", () => statSync(world.path("in")).size === feederOffset(feeder));
@@ -229,7 +229,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     if (process.env["HOLDFAST_TEST_SHOW"] !== undefined) console.log(shell.join(" "), before, after);
   });
 
-  test("[KEEP-9] a hundred megabytes of output arrive whole", async () => {
+  test("[CHAT-9] a hundred megabytes of output arrive whole", async () => {
     const line = `${"y".repeat(99)}\n`;
     const flood = ["sh", "-c", `yes ${"y".repeat(99)} | head -n 1000000`];
     await using world = new KeeperWorld({ shell, command: flood, tick: 0.05 });

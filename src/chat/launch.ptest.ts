@@ -7,7 +7,7 @@ import type { SessionId } from "../contract/ids.ts";
 
 const stopping = { force: false, deadlineMs: 9_000 };
 
-test("[ACP-20] a resumed session has its context back, and nothing of the past is shown again", async () => {
+test("[CHAT-38] a resumed session has its context back, and nothing of the past is shown again", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   await world.send(id, "say: once");
@@ -24,7 +24,7 @@ test("[ACP-20] a resumed session has its context back, and nothing of the past i
 test.each([
   ["with its answer", {}, true],
   ["with the list of commands", { replayEnds: "commands" as const }, false],
-])("[ACP-21, EVT-5] a replay that ends %s is not shown twice", async (_where, agent, sawLate) => {
+])("[CHAT-39, CHAT-50] a replay that ends %s is not shown twice", async (_where, agent, sawLate) => {
   await using world = new AcpWorld();
   const gate = join(world.directory, "load-gate");
   const id = await world.create("slow-to-load", { env: { LOAD_GATE: gate }, ...agent });
@@ -37,7 +37,7 @@ test.each([
   expect(world.text(id)).not.toMatch(/old answer(?!, too late)/);
 });
 
-test("[ACP-22] a load that another daemon began is not begun twice, and its replay stays hidden", async () => {
+test("[CHAT-40] a load that another daemon began is not begun twice, and its replay stays hidden", async () => {
   await using world = new AcpWorld();
   const gate = join(world.directory, "load-gate");
   const id = await world.create("slow-to-load", { env: { LOAD_GATE: gate }, replayEnds: "commands" });
@@ -56,7 +56,7 @@ test("[ACP-22] a load that another daemon began is not begun twice, and its repl
   expect(world.store.outboxAfter(launch, 0).filter((row) => row.key.startsWith("load"))).toHaveLength(1);
 });
 
-test("[ACP-23] a conversation that the agent no longer has is told as gone; one that never got a prompt is begun anew", async () => {
+test("[CHAT-41] a conversation that the agent no longer has is told as gone; one that never got a prompt is begun anew", async () => {
   await using world = new AcpWorld();
   const id = await world.create("forgets-sessions");
   await prompted(world, id);
@@ -69,7 +69,7 @@ test("[ACP-23] a conversation that the agent no longer has is told as gone; one 
   expect(world.state(silent).agentSessionId).toMatch(/^s-/);
 });
 
-test("[ACP-24] a load that fails for another reason keeps the conversation's id", async () => {
+test("[CHAT-42] a load that fails for another reason keeps the conversation's id", async () => {
   await using world = new AcpWorld({ deadlines: { retryMs: 10 } });
   const id = await world.create("forgets-sessions", { env: { FORGETS_WITH: "-32603" } });
   await prompted(world, id);
@@ -81,15 +81,18 @@ test.each([
   ["lists it no more", { LISTS: '["other"]' }, true],
   ["still lists it", { LISTS: '["other","old-id"]' }, false],
   ["has no list", {}, false],
-])("[ACP-23] where a refusal may mean anything, the conversation is gone if the agent %s", async (_says, env, gone) => {
-  await using world = new AcpWorld({ deadlines: { retryMs: 10 } });
-  const notFound = [{ code: -32_002, message: null, confirm: "list" as const }];
-  const id = await world.create("forgets-sessions", { env, notFound });
-  await prompted(world, id);
-  expect(await world.launch(id, "resume")).toMatchObject({ launched: false, conversationGone: gone });
-});
+])(
+  "[CHAT-41] where a refusal may mean anything, the conversation is gone if the agent %s",
+  async (_says, env, gone) => {
+    await using world = new AcpWorld({ deadlines: { retryMs: 10 } });
+    const notFound = [{ code: -32_002, message: null, confirm: "list" as const }];
+    const id = await world.create("forgets-sessions", { env, notFound });
+    await prompted(world, id);
+    expect(await world.launch(id, "resume")).toMatchObject({ launched: false, conversationGone: gone });
+  },
+);
 
-test("[ACP-29] an agent finds its files in the launch's own directory, and is run without the script before it", async () => {
+test("[CHAT-49] an agent finds its files in the launch's own directory, and is run without the script before it", async () => {
   await using world = new AcpWorld();
   const script = join(world.directory, "script");
   writeFileSync(script, "#!/bin/sh\nexit 1\n", { mode: 0o700 });
@@ -107,7 +110,7 @@ test("[ACP-29] an agent finds its files in the launch's own directory, and is ru
   expect(readFileSync(join(world.files(id), "settings.json"), "utf8")).toBe("{}\n");
 });
 
-test("[ACP-25] an agent that wants somebody to sign in says so, instead of hanging", async () => {
+test("[CHAT-43] an agent that wants somebody to sign in says so, instead of hanging", async () => {
   await using world = new AcpWorld();
   const id = await world.create("auth-required");
   const result = await world.launch(id);
@@ -116,7 +119,7 @@ test("[ACP-25] an agent that wants somebody to sign in says so, instead of hangi
   expect(world.everything({ id })).toEqual([]);
 });
 
-test("[ACP-26] an agent that never answers is given up after its deadline, and nothing of it is left", async () => {
+test("[CHAT-44] an agent that never answers is given up after its deadline, and nothing of it is left", async () => {
   await using world = new AcpWorld({ deadlines: { initializeMs: 300 } });
   const id = await world.create("never-answers-initialize");
   const result = await world.launch(id);
@@ -125,7 +128,7 @@ test("[ACP-26] an agent that never answers is given up after its deadline, and n
   expect(world.runtime.mayHaveLeft(world.state(id))).toBe(false);
 });
 
-test("[ACP-27] deleting asks the living agent to delete its copy, after its turn has ended", async () => {
+test("[CHAT-45] deleting asks the living agent to delete its copy, after its turn has ended", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   await world.send(id, "say: secret");

@@ -3,7 +3,7 @@ import { AcpWorld } from "../../test/agents/acp-world.ts";
 import { runtimeContract } from "../ports/runtime-contract.fixture.ts";
 
 for (const one of runtimeContract) {
-  test(`[RUNTIME-1] acp: ${one.title}`, async () => {
+  test(`[TERMINAL-1] acp: ${one.title}`, async () => {
     await using world = new AcpWorld();
     await expect(one.run(world)).resolves.toBeUndefined();
   });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { AcpWorld } from "../../test/agents/acp-world.ts";
 import { until } from "../../test/harness/until.ts";
 
-test("[ACP-1] a prompt becomes words and the turn ends with the agent's own stop reason", async () => {
+test("[CHAT-17] a prompt becomes words and the turn ends with the agent's own stop reason", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   const promptId = await world.send(id, "say: hello\nsay: world");
@@ -18,7 +18,7 @@ test("[ACP-1] a prompt becomes words and the turn ends with the agent's own stop
   expect(seen.is === "known" && seen.value.processes.map((one) => one.what)).toEqual(["agent", "keeper", "feeder"]);
 });
 
-test("[ACP-2] a daemon that dies in mid-turn: the next one ends the turn truly, nothing lost, nothing doubled", async () => {
+test("[CHAT-18] a daemon that dies in mid-turn: the next one ends the turn truly, nothing lost, nothing doubled", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   const before = await world.look(id);
@@ -34,7 +34,7 @@ test("[ACP-2] a daemon that dies in mid-turn: the next one ends the turn truly, 
   expect(pid(after)).toEqual(pid(before));
 });
 
-test("[ACP-3] a turn that ends while no daemon is there is read by the next one", async () => {
+test("[CHAT-19] a turn that ends while no daemon is there is read by the next one", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   await world.send(id, "gate: open\nsay: all of it");
@@ -48,7 +48,7 @@ test("[ACP-3] a turn that ends while no daemon is there is read by the next one"
   expect(world.text(id)).toContain("all of it");
 });
 
-test("[ACP-4, EVT-7] a question asked while no daemon is there is answered later, and once", async () => {
+test("[CHAT-20, CHAT-27] a question asked while no daemon is there is answered later, and once", async () => {
   await using world = new AcpWorld();
   const id = await world.up("asks-then-waits");
   await world.send(id, "please");
@@ -76,7 +76,7 @@ test("[ACP-4, EVT-7] a question asked while no daemon is there is answered later
   expect(world.text(id)).toBe("answered: yes\n");
 });
 
-test("[ACP-5] cancel answers open questions with cancelled, and the turn ends by the agent's own word", async () => {
+test("[CHAT-21] cancel answers open questions with cancelled, and the turn ends by the agent's own word", async () => {
   await using world = new AcpWorld();
   const id = await world.up("asks-then-waits");
   await world.send(id, "please");
@@ -92,7 +92,7 @@ test("[ACP-5] cancel answers open questions with cancelled, and the turn ends by
   });
 });
 
-test("[ACP-6] a turn is ended by force only while there is one, and its late answer changes nothing", async () => {
+test("[CHAT-22] a turn is ended by force only while there is one, and its late answer changes nothing", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   expect(await world.runtime.endTurn(world.state(id), "person")).toBe(false);
@@ -103,7 +103,7 @@ test("[ACP-6] a turn is ended by force only while there is one, and its late ans
   expect(world.ends(id)).toEqual(["forced"]);
 });
 
-test("[ACP-7] what an agent says outside of a turn is a turn of its own, over when nothing more comes", async () => {
+test("[CHAT-23] what an agent says outside of a turn is a turn of its own, over when nothing more comes", async () => {
   await using world = new AcpWorld();
   world.die();
   world.start({}, 100);
@@ -114,7 +114,7 @@ test("[ACP-7] what an agent says outside of a turn is a turn of its own, over wh
   expect(world.text(id)).toContain("by myself");
 });
 
-test("[ACP-8] an agent that answers twice ends one turn", async () => {
+test("[CHAT-24] an agent that answers twice ends one turn", async () => {
   await using world = new AcpWorld();
   const id = await world.up("answers-twice");
   await world.send(id, "first");
@@ -126,7 +126,7 @@ test("[ACP-8] an agent that answers twice ends one turn", async () => {
   expect(world.ends(id)).toHaveLength(3);
 });
 
-test("[ACP-9] what we do not offer is answered as an unknown method at once", async () => {
+test("[CHAT-25] what we do not offer is answered as an unknown method at once", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   const request = { jsonrpc: "2.0", id: "from-agent", method: "fs/read_text_file", params: {} };
@@ -144,7 +144,7 @@ test("[ACP-9] what we do not offer is answered as an unknown method at once", as
   expect(await world.ended(id)).toBe("end_turn");
 });
 
-test("[ACP-10] mode and options that were picked are applied again to the next launch", async () => {
+test("[CHAT-26] mode and options that were picked are applied again to the next launch", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   await world.send(id, "say: kept");
@@ -163,7 +163,7 @@ test("[ACP-10] mode and options that were picked are applied again to the next l
   expect(world.text(id)).toContain("plan");
 });
 
-test("[AGENT-201] a configured option is set at each launch, until the user chooses another one", async () => {
+test("[AGENT-3] a configured option is set at each launch, until the user chooses another one", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo", { options: { model: "demo-large" } });
   const chosen = () =>

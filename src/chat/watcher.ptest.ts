@@ -26,7 +26,7 @@ const stubborn = ["sh", "-c", `setsid sh -c '(${forever}) & exit 0'; echo ready;
 
 // Side by side: they mostly wait for the watcher.
 describe.concurrent.each(shells)("$name", ({ shell }) => {
-  test("[KEEP-10] a record that is gone twice ends the whole tree, children with a session of their own too", async () => {
+  test("[CHAT-10] a record that is gone twice ends the whole tree, children with a session of their own too", async () => {
     await using world = new KeeperWorld({ shell, command: withDaemon, tick });
     await world.heard("ready\n");
     await world.looks(2);
@@ -36,7 +36,7 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
     expect(world.read("out")).toBe("ready\npolite\n");
   });
 
-  test("[KEEP-10] so does a home that was removed altogether", async () => {
+  test("[CHAT-10] so does a home that was removed altogether", async () => {
     await using world = new KeeperWorld({ shell, command: ["sleep", "300"], tick });
     await world.settled();
     rmSync(join(world.record, ".."), { recursive: true });
@@ -44,7 +44,7 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
     expect(isRunning(world.process.pid!)).toBe(false);
   });
 
-  test("[HOME-201] a home that is renamed under it is followed: nothing ends before the record is gone there", async () => {
+  test("[HOME-4] a home that is renamed under it is followed: nothing ends before the record is gone there", async () => {
     await using world = new KeeperWorld({ shell, command: ["sleep", "300"], tick });
     await world.settled();
     const session = join(world.record, "..");
@@ -57,7 +57,7 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
     renameSync(moved, session);
   });
 
-  test("[KEEP-10] an agent that ignores all that is polite is ended by force", async () => {
+  test("[CHAT-10] an agent that ignores all that is polite is ended by force", async () => {
     await using world = new KeeperWorld({ shell, command: stubborn, tick });
     await world.heard("ready\n");
     process.kill(await world.agent(), "SIGSTOP");
@@ -67,7 +67,7 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
     expect(await world.exit()).toBe(137);
   });
 
-  test("[KEEP-11] a record that is away for one look ends nothing, also when that happens again", async () => {
+  test("[CHAT-11] a record that is away for one look ends nothing, also when that happens again", async () => {
     await using world = new KeeperWorld({ shell, command: echo });
     await world.settled();
     for (let time = 0; time < 2; time += 1) {
@@ -79,7 +79,7 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
     expect(isRunning(await world.agent())).toBe(true);
   });
 
-  test("[KEEP-11] a record that is empty, cut or unreadable ends nothing", async () => {
+  test("[CHAT-11] a record that is empty, cut or unreadable ends nothing", async () => {
     await using world = new KeeperWorld({ shell, command: echo });
     await world.settled();
     for (const text of ["", "\n", '{"version":1,"ses', "\0\0\0"]) {
@@ -95,7 +95,7 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
   });
 
   test.runIf(process.getuid?.() !== 0)(
-    "[KEEP-11] a directory that cannot be searched says nothing (needs a user other than root)",
+    "[CHAT-11] a directory that cannot be searched says nothing (needs a user other than root)",
     async () => {
       await using world = new KeeperWorld({ shell, command: echo });
       await world.settled();
@@ -109,7 +109,7 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
   );
 
   test.each([undefined, 2])(
-    "[KEEP-12] a record that names another launch ends the tree (indent %s)",
+    "[CHAT-12] a record that names another launch ends the tree (indent %s)",
     async (indent) => {
       await using world = new KeeperWorld({ shell, command: withDaemon, tick });
       await world.heard("ready\n");
@@ -127,7 +127,7 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
     },
   );
 
-  test("[KEEP-13] so many own ticks without another beat end the tree; each beat starts anew", async () => {
+  test("[CHAT-13] so many own ticks without another beat end the tree; each beat starts anew", async () => {
     const ticks = 6;
     await using world = new KeeperWorld({ shell, command: echo, ticks });
     await world.settled();
@@ -141,7 +141,7 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
     expect(await world.exit()).toBe(143);
   });
 
-  test("[KEEP-13] what stands still, a stopped watcher or a restart that is pending, does not count", async () => {
+  test("[CHAT-13] what stands still, a stopped watcher or a restart that is pending, does not count", async () => {
     const ticks = 20;
     await using world = new KeeperWorld({ shell, command: echo, tick, ticks });
     world.writeRecord({ restarting: true });
@@ -158,7 +158,7 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
     expect(await world.exit()).toBe(143);
   });
 
-  test("[KEEP-14] stderr is cut at one mebibyte, and its end is kept", async () => {
+  test("[CHAT-14] stderr is cut at one mebibyte, and its end is kept", async () => {
     const noise = "yes 0123456789abcde | head -c 2097152 >&2; echo noisy";
     const noisy = ["sh", "-c", `${noise}; read -r go; echo more >&2; echo done; read -r go`];
     await using world = new KeeperWorld({ shell, command: noisy, tick });
@@ -178,7 +178,7 @@ const canMount =
   spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "none", "/mnt"], { stdio: "ignore" }).status === 0;
 
 test.runIf(canMount)(
-  "[EVT-15] a full disk holds the agent before it can lose a line, and room lets it go on (needs to mount a disk)",
+  "[CHAT-16] a full disk holds the agent before it can lose a line, and room lets it go on (needs to mount a disk)",
   async () => {
     // Mounted over the launch's directory before the keeper starts, in a mount namespace that goes with it.
     const mount = `mount -t tmpfs -o size=1m none "$2" && : >"$2/in" && : >"$2/out" && : >"$2/err" && exec dash "$@"`;

@@ -129,7 +129,7 @@ test("[CLI-1] the program and each group list their commands; hidden ones are no
   expect((await run(["session"])).code).toBe(2);
 });
 
-test("[CTL-1] every command but those that work alone takes --no-start", async () => {
+test("[CLI-45] every command but those that work alone takes --no-start", async () => {
   const alone = new Set<string>();
   for (const { path, load } of commands) if ((await load()).daemon === "alone") alone.add(path.join(" "));
   expect([...alone].toSorted()).toEqual(

@@ -44,7 +44,7 @@ test.each([
   ["a 'it'\\''s' $(b)", ["a", "it's", "$(b)"]],
 ])("a pasteable command is split without a shell: %s", (text, words) => expect(splitCommand(text)).toEqual(words));
 
-describe("[SVC-1] service definitions", () => {
+describe("[CLI-56] service definitions", () => {
   const facts = {
     command: ['/opt/a "b"/50%/$x/bin/holdfast', "start", "--foreground"],
     home: "/h o/m&e",
@@ -68,7 +68,7 @@ describe("[SVC-1] service definitions", () => {
   });
 });
 
-describe("[CTL-8] an answer over the socket", () => {
+describe("[CLI-52] an answer over the socket", () => {
   const read = (text: string): unknown => readResponse(Buffer.from(text));
   test("is whole or an error", () => {
     expect(read("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")).toEqual({ status: 200, text: "{}" });
@@ -113,7 +113,7 @@ describe("[CTL-8] an answer over the socket", () => {
   });
 });
 
-test("[CTL-8] a report is one line of JSON, or none", () => {
+test("[CLI-52] a report is one line of JSON, or none", () => {
   expect(parseReport('{"report":"ready","pid":1,"url":"u","notes":[]}\n')).toEqual({
     report: "ready",
     pid: 1,
@@ -123,14 +123,14 @@ test("[CTL-8] a report is one line of JSON, or none", () => {
   for (const text of ["", "{", '{"report":"other"}', "ready\n"]) expect(parseReport(text)).toBeNull();
 });
 
-test("[CTL-9] only the process that systemd itself started is managed by it", () => {
+test("[CLI-53] only the process that systemd itself started is managed by it", () => {
   expect(managerVariables({ INVOCATION_ID: "i", SYSTEMD_EXEC_PID: "7" }, 7)).toEqual({ INVOCATION_ID: "i" });
   expect(managerVariables({ INVOCATION_ID: "i", SYSTEMD_EXEC_PID: "7" }, 8)).toEqual({});
   expect(managerVariables({ INVOCATION_ID: "i" }, 8)).toEqual({ INVOCATION_ID: "i" });
   expect(managerVariables({}, 8)).toEqual({});
 });
 
-test("[CTL-6] every session with a live process counts as at work, and one that cannot be seen", () => {
+test("[CLI-50] every session with a live process counts as at work, and one that cannot be seen", () => {
   const processes = [{ pid: 1, startedAt: null, what: "agent" }];
   expect(hasProcesses({ status: "killed", processes })).toBe(true);
   expect(hasProcesses({ status: "unknown", processes: [] })).toBe(true);
@@ -139,7 +139,7 @@ test("[CTL-6] every session with a live process counts as at work, and one that 
     expect(hasProcesses({ status, processes: [] })).toBe(false);
 });
 
-test("[DOC-1] versions and disk space are judged", () => {
+test("[CLI-57] versions and disk space are judged", () => {
   expect(judgeVersion("tmux", "tmux 3.3a", [3, 2], "f").level).toBe("ok");
   expect(judgeVersion("tmux", "tmux 2.9", [3, 2], "f")).toMatchObject({ level: "fail", fix: "f" });
   expect(judgeVersion("tmux", "tmux next-4.0", [3, 2], "f").level).toBe("ok");
@@ -148,7 +148,7 @@ test("[DOC-1] versions and disk space are judged", () => {
   expect(levels).toEqual(["ok", "warn", "fail"]);
 });
 
-test("[DOC-4] a system that cannot reserve room for chat agents is told of, as a warning", () => {
+test("[CLI-62] a system that cannot reserve room for chat agents is told of, as a warning", () => {
   expect(judgeReserve("/usr/bin/fallocate").level).toBe("ok");
   expect(judgeReserve(null)).toMatchObject({ level: "warn", message: expect.stringContaining("full disk") as string });
 });

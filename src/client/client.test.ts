@@ -47,7 +47,7 @@ const failure = (call: Promise<unknown>): Promise<unknown> =>
   );
 
 describe("call", () => {
-  test("[CLIENT-1] sends method, escaped path, query and token of a route, and no body on a read", async () => {
+  test("[API-38] sends method, escaped path, query and token of a route, and no body on a read", async () => {
     token = "secret";
     answer.text = "[]";
     expect(await client.call("events", { params: { id: "a/b" }, query: { since: 3, limit: undefined } })).toEqual([]);
@@ -55,7 +55,7 @@ describe("call", () => {
     expect(seen[0]?.headers["authorization"]).toBe("Bearer secret");
   });
 
-  test("[CLIENT-1] sends a write as JSON, an empty object where nothing is said", async () => {
+  test("[API-38] sends a write as JSON, an empty object where nothing is said", async () => {
     await client.call("snooze", { params: { id: "ma-1" }, body: { forMs: 1000 } });
     await client.call("kill", { params: { id: "ma-1" } });
     expect(seen.map((each) => each.body)).toEqual(['{"forMs":1000}', "{}"]);
@@ -63,19 +63,19 @@ describe("call", () => {
     expect(seen[0]?.headers["authorization"]).toBeUndefined();
   });
 
-  test("[SPAWN-10] a request that is given a name carries it as a header, which an older daemon leaves alone", async () => {
+  test("[SESSION-11] a request that is given a name carries it as a header, which an older daemon leaves alone", async () => {
     await client.call("spawn", { body: { project: "my-app" }, requestId: "12-7" });
     expect(seen[0]).toMatchObject({ url: "/api/sessions", body: '{"project":"my-app"}' });
     expect(seen[0]?.headers["holdfast-request"]).toBe("12-7");
   });
 
-  test("[CLIENT-1] a missing or empty parameter is a bug, not another route", () => {
+  test("[API-38] a missing or empty parameter is a bug, not another route", () => {
     const route = { method: "GET", path: "/api/sessions/{id}", summary: "", answer: "" } as const;
     expect(() => pathOf(route, {}, {})).toThrow("/api/sessions/{id} needs id");
     expect(() => pathOf(route, { id: "" }, {})).toThrow("needs id");
   });
 
-  test("[CLIENT-2] the daemon's error comes back with its code, message and hint", async () => {
+  test("[API-39] the daemon's error comes back with its code, message and hint", async () => {
     const details = { reason: "verb-refused", session: "ma-1" };
     answer = {
       status: 409,
@@ -86,12 +86,12 @@ describe("call", () => {
     expect(error).toMatchObject({ code: "conflict", message: "No.", hint: "Yes.", details });
   });
 
-  test("[CLIENT-2] a code of a newer daemon is taken as internal, its words kept", async () => {
+  test("[API-39] a code of a newer daemon is taken as internal, its words kept", async () => {
     answer = { status: 418, text: JSON.stringify({ error: { code: "teapot", message: "Short and stout." } }) };
     expect(await failure(client.call("info"))).toMatchObject({ code: "internal", message: "Short and stout." });
   });
 
-  test("[CLIENT-2] another program's answer is told apart", async () => {
+  test("[API-39] another program's answer is told apart", async () => {
     const notOurs = {
       code: "unreachable",
       message: "The server that responded (status 200) is not a Holdfast daemon.",
@@ -102,7 +102,7 @@ describe("call", () => {
     expect(await failure(client.call("info"))).toMatchObject({ code: "unreachable" });
   });
 
-  test("[CLIENT-2] nothing there is unreachable, with its cause", async () => {
+  test("[API-39] nothing there is unreachable, with its cause", async () => {
     const gone = createClient({ transport: createFetchTransport("http://127.0.0.1:1", fetch) });
     const error = await failure(gone.call("info"));
     expect(error).toMatchObject({
@@ -112,13 +112,13 @@ describe("call", () => {
     expect((error as Error).cause).toBeInstanceOf(Error);
   });
 
-  test("[CLIENT-2] a redirect is not followed: the token stays here", async () => {
+  test("[API-39] a redirect is not followed: the token stays here", async () => {
     answer = { status: 302, text: "" };
     expect(await failure(client.call("info"))).toMatchObject({ code: "unreachable" });
     expect(seen).toHaveLength(1);
   });
 
-  test("[CLIENT-2] a call that is given up rejects as given up", async () => {
+  test("[API-39] a call that is given up rejects as given up", async () => {
     const abort = new AbortController();
     abort.abort();
     expect(await failure(client.call("info", { signal: abort.signal }))).toMatchObject({ name: "AbortError" });

@@ -66,7 +66,7 @@ const say = (socket: WebSocket, frame: Frame): void => socket.send(JSON.stringif
 const hello = (cursor: number): Frame => ({ frame: "hello", version: "1", build: "1", cursor });
 const events = (cursor: number): Frame => ({ frame: "events", cursor, events: [], sessions: [] });
 
-test("[CLIENT-3] the proof goes as a subprotocol, made for the address, never in it", async () => {
+test("[API-40] the proof goes as a subprotocol, made for the address, never in it", async () => {
   const proved: string[] = [];
   const prove = async (path: string): Promise<string> => {
     proved.push(path);
@@ -84,7 +84,7 @@ test("[CLIENT-3] the proof goes as a subprotocol, made for the address, never in
   expect(states.map(({ state }) => state)).toEqual(["connecting", "waiting", "connecting"]);
 });
 
-test("[CLIENT-4] a lost connection is taken up again behind the last frame", async () => {
+test("[API-41] a lost connection is taken up again behind the last frame", async () => {
   const made = start();
   const first = await connection(1);
   expect(connections[0]?.url).toBe("/api/stream");
@@ -99,7 +99,7 @@ test("[CLIENT-4] a lost connection is taken up again behind the last frame", asy
   expect(states.map((each) => each.state)).toEqual(["connecting", "open", "waiting", "connecting"]);
 });
 
-test("[CLIENT-4] whoever is cut off behind hello asks for the snapshot again", async () => {
+test("[API-41] whoever is cut off behind hello asks for the snapshot again", async () => {
   start();
   const first = await connection(1);
   say(first, hello(5));
@@ -109,7 +109,7 @@ test("[CLIENT-4] whoever is cut off behind hello asks for the snapshot again", a
   expect(connections[1]?.url).toBe("/api/stream");
 });
 
-test("[CLIENT-4] attempts come slower and slower, and fast again after a frame", async () => {
+test("[API-41] attempts come slower and slower, and fast again after a frame", async () => {
   open = false;
   start();
   await expect.poll(() => states.filter((each) => each.state === "waiting").length, often).toBeGreaterThanOrEqual(5);
@@ -124,7 +124,7 @@ test("[CLIENT-4] attempts come slower and slower, and fast again after a frame",
   await expect.poll(() => states.find((each) => each.state === "waiting"), often).toMatchObject({ delayMs: 4 });
 });
 
-test("[CLIENT-4] wake tries at once", async () => {
+test("[API-41] wake tries at once", async () => {
   open = false;
   const made = start({ timing: { firstDelayMs: 60_000, longestDelayMs: 60_000 } });
   await expect.poll(() => states.at(-1)?.state, often).toBe("waiting");
@@ -133,7 +133,7 @@ test("[CLIENT-4] wake tries at once", async () => {
   await connection(1);
 });
 
-test("[CLIENT-5] a line that died in silence is noticed and replaced", async () => {
+test("[API-42] a line that died in silence is noticed and replaced", async () => {
   start({ timing: { firstDelayMs: 4, pingMs: 10, pongMs: 20 } });
   const first = await connection(1);
   say(first, hello(1));
@@ -141,7 +141,7 @@ test("[CLIENT-5] a line that died in silence is noticed and replaced", async () 
   await connection(2);
 });
 
-test("[CLIENT-5] a quiet line that answers is kept", async () => {
+test("[API-42] a quiet line that answers is kept", async () => {
   start({ timing: { firstDelayMs: 4, pingMs: 5, pongMs: 30_000 } });
   const first = await connection(1);
   first.on("message", () => say(first, hello(1)));
@@ -150,13 +150,13 @@ test("[CLIENT-5] a quiet line that answers is kept", async () => {
   expect(connections).toHaveLength(1);
 });
 
-test("[CLIENT-5] one that is let in but never greeted is given up", async () => {
+test("[API-42] one that is let in but never greeted is given up", async () => {
   start({ timing: { firstDelayMs: 4, helloMs: 10 } });
   await expect.poll(() => connections.length, often).toBe(2);
   expect(frames).toEqual([]);
 });
 
-test("[CLIENT-4] closed means closed, also while it connects", async () => {
+test("[API-41] closed means closed, also while it connects", async () => {
   const made = start();
   made.close();
   made.wake();

@@ -48,7 +48,7 @@ const refusal = async (work: Promise<unknown>): Promise<string[]> => {
   return [error.code, error.message.replaceAll(root, "ROOT"), (error.hint ?? "").replaceAll(root, "ROOT")];
 };
 
-test("[CONF-12] the file is looked for upwards, to the repository's root and not beyond", () => {
+test("[CONFIG-12] the file is looked for upwards, to the repository's root and not beyond", () => {
   put("holdfast.yaml", "");
   makeRepository("app");
   mkdirSync(join(root, "app/src/deep"), { recursive: true });
@@ -59,14 +59,14 @@ test("[CONF-12] the file is looked for upwards, to the repository's root and not
   expect(findConfig(join(root, "elsewhere"))).toBe(join(root, "holdfast.yaml"));
 });
 
-test("[CONF-13] a repository without a file is a project with defaults", async () => {
+test("[CONFIG-13] a repository without a file is a project with defaults", async () => {
   makeRepository("My App");
   expect(await projects.at(join(root, "My App"), [])).toEqual([
     { id: "my-app", path: join(root, "My App"), prefix: "ma", configFile: null, addedAt: 7 },
   ]);
 });
 
-test("[CONF-13] id and prefix avoid those that are taken, and a second add keeps its own", async () => {
+test("[CONFIG-13] id and prefix avoid those that are taken, and a second add keeps its own", async () => {
   makeRepository("a/my-app");
   makeRepository("b/my-app");
   const taken = [row("my-app", "a/my-app", "ma")];
@@ -74,13 +74,13 @@ test("[CONF-13] id and prefix avoid those that are taken, and a second add keeps
   expect(await projects.at(join(root, "a/my-app"), taken)).toMatchObject([{ id: "my-app", prefix: "ma" }]);
 });
 
-test("[CONF-13] a link to a repository is the same repository", async () => {
+test("[CONFIG-13] a link to a repository is the same repository", async () => {
   makeRepository("app");
   symlinkSync(join(root, "app"), join(root, "link"));
   expect(await projects.at(join(root, "link"), [])).toMatchObject([{ id: "app", path: join(root, "app") }]);
 });
 
-test("[CONF-13] the projects of a file are found by its directory or by its name", async () => {
+test("[CONFIG-13] the projects of a file are found by its directory or by its name", async () => {
   makeRepository("app");
   makeRepository("app/lib");
   put("app/holdfast.yaml", "projects:\n  app: {}\n  my-lib: {path: lib, prefix: app}\n");
@@ -93,7 +93,7 @@ test("[CONF-13] the projects of a file are found by its directory or by its name
   expect(await projects.at(file, [])).toEqual(expected);
 });
 
-test("[CONF-13] a file without projects describes the repository it stands in", async () => {
+test("[CONFIG-13] a file without projects describes the repository it stands in", async () => {
   makeRepository("app");
   put("app/holdfast.yaml", "defaults: {agent: codex}\n");
   const [found] = await projects.at(join(root, "app"), []);
@@ -101,7 +101,7 @@ test("[CONF-13] a file without projects describes the repository it stands in", 
   expect(found && (await projects.settings(found))).toMatchObject({ agent: "codex", defaultBranch: "main" });
 });
 
-test("[CONF-14] what is no repository is refused", async () => {
+test("[CONFIG-14] what is no repository is refused", async () => {
   makeRepository("app");
   mkdirSync(join(root, "app/src"));
   mkdirSync(join(root, "plain"));
@@ -122,7 +122,7 @@ test("[CONF-14] what is no repository is refused", async () => {
   ]);
 });
 
-test("[CONF-14] a path in the file that is no repository is told with its line", async () => {
+test("[CONFIG-14] a path in the file that is no repository is told with its line", async () => {
   makeRepository("app");
   put("app/holdfast.yaml", "projects:\n  a: {path: ./gone}\n  b:\n    path: .\n    tracker: {type: linear}\n");
   expect(await refusal(projects.at(join(root, "app"), []))).toEqual([
@@ -134,7 +134,7 @@ test("[CONF-14] a path in the file that is no repository is told with its line",
   ]);
 });
 
-test("[CONF-14] an id or a prefix that another project has is a conflict", async () => {
+test("[CONFIG-14] an id or a prefix that another project has is a conflict", async () => {
   makeRepository("app");
   put("app/holdfast.yaml", "projects:\n  app: {prefix: ap}\n");
   expect(await refusal(projects.at(join(root, "app"), [row("app", "other", "x")]))).toEqual([
@@ -149,7 +149,7 @@ test("[CONF-14] an id or a prefix that another project has is a conflict", async
   ]);
 });
 
-test("[CONF-14] holdfast.yml is not passed over in silence", async () => {
+test("[CONFIG-14] holdfast.yml is not passed over in silence", async () => {
   makeRepository("app");
   put("app/holdfast.yml", "");
   expect(await refusal(projects.at(join(root, "app"), []))).toEqual([
@@ -159,7 +159,7 @@ test("[CONF-14] holdfast.yml is not passed over in silence", async () => {
   ]);
 });
 
-test("[CONF-15] settings follow the files, and a wrong one names its line", async () => {
+test("[CONFIG-15] settings follow the files, and a wrong one names its line", async () => {
   makeRepository("app");
   put(
     "app/holdfast.yaml",
@@ -178,7 +178,7 @@ test("[CONF-15] settings follow the files, and a wrong one names its line", asyn
   expect(await projects.agents([app])).toMatchObject({ user: null, projects: { app: [{ id: "one" }] } });
 });
 
-test("[CONF-15] a file that is gone, or no longer has the project, is told and not guessed around", async () => {
+test("[CONFIG-15] a file that is gone, or no longer has the project, is told and not guessed around", async () => {
   makeRepository("app");
   put("app/holdfast.yaml", "projects:\n  app: {}\n");
   const [app] = await projects.at(join(root, "app"), []);
@@ -197,7 +197,7 @@ test("[CONF-15] a file that is gone, or no longer has the project, is told and n
   ]);
 });
 
-test("[CONF-15] a default branch that files do not tell has to be set", async () => {
+test("[CONFIG-15] a default branch that files do not tell has to be set", async () => {
   makeRepository("app");
   put("app/.git/HEAD", "1111111111111111111111111111111111111111\n");
   expect(await refusal(projects.settings(row("app", "app", "app")))).toEqual([

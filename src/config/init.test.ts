@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test("[CONF-16] a fresh file has the keys that matter and the line for editors", () => {
+test("[CONFIG-16] a fresh file has the keys that matter and the line for editors", () => {
   const directory = join(root, "my-app");
   for (const name of ["objects", "refs"]) mkdirSync(join(directory, ".git", name), { recursive: true });
   writeFileSync(join(directory, ".git/HEAD"), "ref: refs/heads/on\n");
@@ -40,12 +40,12 @@ projects:
   );
 });
 
-test("[CONF-16] an id that another project has gets a number", () => {
+test("[CONFIG-16] an id that another project has gets a number", () => {
   const text = makeConfig({ directory: "/nowhere/app", agentsFound: [], schemaFile: null, takenIds: ["app", "app-2"] });
   expect(text).toContain("\n  app-3:\n");
 });
 
-test("[CONF-200] nothing in the file is about this machine: not where Holdfast is installed, nor which agents are", () => {
+test("[CONFIG-17] nothing in the file is about this machine: not where Holdfast is installed, nor which agents are", () => {
   const make = (schemaFile: string, agentsFound: string[]) =>
     makeConfig({ directory: join(root, "app"), agentsFound, schemaFile });
   const text = make(join(root, "a b/s.json"), []);
@@ -54,12 +54,12 @@ test("[CONF-200] nothing in the file is about this machine: not where Holdfast i
   expect(text).toContain("agent: claude                      # agent of new sessions: claude, codex, gemini");
 });
 
-test("[CONF-200] the comment names the prefix that the project gets", () => {
+test("[CONFIG-17] the comment names the prefix that the project gets", () => {
   const fresh = { directory: "/nowhere/my-app", agentsFound: [], schemaFile: null };
   expect(makeConfig({ ...fresh, takenPrefixes: ["ma", "ma2"] })).toContain("# prefix: ma3 ");
 });
 
-test("[CONF-16] what it writes can be read, whatever the directory is called, comments taken away or not", async () => {
+test("[CONFIG-16] what it writes can be read, whatever the directory is called, comments taken away or not", async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ minLength: 1 }), async (name) => {
       const directory = join("/nowhere", name.replaceAll("\0", ""));
@@ -71,7 +71,7 @@ test("[CONF-16] what it writes can be read, whatever the directory is called, co
   );
 });
 
-test("[CONF-16] an existing file is never overwritten", () => {
+test("[CONFIG-16] an existing file is never overwritten", () => {
   const fresh = { directory: root, agentsFound: [], schemaFile: null };
   const file = join(root, "holdfast.yaml");
   expect(writeConfig(fresh)).toEqual({ is: "written", file });

@@ -15,12 +15,12 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const later = (): number => Date.now() + 60_000;
 
-test("[CONF-17] a file that did not change is not parsed again", async () => {
+test("[CONFIG-18] a file that did not change is not parsed again", async () => {
   const cache = new ConfigCache(later);
   expect(await cache.load(file)).toBe(await cache.load(file));
 });
 
-test("[CONF-17] a change is seen, also one that keeps size and time, by another inode", async () => {
+test("[CONFIG-18] a change is seen, also one that keeps size and time, by another inode", async () => {
   const cache = new ConfigCache(later);
   const first = await cache.load(file);
   const other = join(root, "other");
@@ -32,12 +32,12 @@ test("[CONF-17] a change is seen, also one that keeps size and time, by another 
   expect(first).toMatchObject({ config: { defaults: { agent: "one" } } });
 });
 
-test("[CONF-17] a reading from within the clock's grain is not trusted", async () => {
+test("[CONFIG-18] a reading from within the clock's grain is not trusted", async () => {
   const cache = new ConfigCache(() => statSync(file).mtimeMs + 1000);
   expect(await cache.load(file)).not.toBe(await cache.load(file));
 });
 
-test("[CONF-17] a file that goes and comes back is read again", async () => {
+test("[CONFIG-18] a file that goes and comes back is read again", async () => {
   const cache = new ConfigCache(later);
   await cache.load(file);
   unlinkSync(file);

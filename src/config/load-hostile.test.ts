@@ -4,7 +4,7 @@ import { file } from "./load.fixture.ts";
 import { parseConfig } from "./load.ts";
 
 describe("parseConfig", () => {
-  test("[CONF-5] a doubling chain of aliases is refused in little time", async () => {
+  test("[CONFIG-5] a doubling chain of aliases is refused in little time", async () => {
     const chain = Array.from(
       { length: 30 },
       (_, n) => `a${n + 1}: &a${n + 1} [${"*a".concat(String(n), ",").repeat(9)}]`,
@@ -13,20 +13,20 @@ describe("parseConfig", () => {
     expect(loaded.ok ? [] : loaded.problems.map((problem) => problem.message)).toContain("uses aliases too often");
   });
 
-  test("[CONF-5] nesting without end is refused", async () => {
+  test("[CONFIG-5] nesting without end is refused", async () => {
     for (const text of ["[".repeat(20_000), "{a: ".repeat(20_000), `a: ${"[".repeat(50)}${"]".repeat(50)}`]) {
       const loaded = await parseConfig(file, text);
       expect(loaded.ok ? [] : loaded.problems.map((problem) => problem.message)).toContain("is nested too deeply");
     }
   });
 
-  test("[CONF-5] thousands of wrong keys take no time out of proportion and 50 lines", async () => {
+  test("[CONFIG-5] thousands of wrong keys take no time out of proportion and 50 lines", async () => {
     const text = Array.from({ length: 20_000 }, (_, n) => `key${n}: 1`).join("\n");
     const loaded = await parseConfig(file, text);
     expect(loaded.ok ? 0 : loaded.problems.length).toBe(50);
   });
 
-  test("[CONF-5] no text makes it throw", async () => {
+  test("[CONFIG-5] no text makes it throw", async () => {
     const words = [
       "projects",
       "app",

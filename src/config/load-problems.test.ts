@@ -281,14 +281,14 @@ const wrong: [name: string, text: string, said: string[], kind?: ConfigKind][] =
 ];
 
 describe("parseConfig", () => {
-  test.each(wrong)("[CONF-1] %s is told with its line", async (_, text, said, kind) => {
+  test.each(wrong)("[CONFIG-1] %s is told with its line", async (_, text, said, kind) => {
     const loaded = await parseConfig(file, text, kind);
     expect(loaded.ok ? [] : loaded.problems.map((problem) => formatProblem(problem))).toEqual(
       said.map((line) => `holdfast.yaml:${line}`),
     );
   });
 
-  test("[CONF-2] everything wrong is reported at once, by line", async () => {
+  test("[CONFIG-2] everything wrong is reported at once, by line", async () => {
     const text =
       "notify: {desktop: 1}\nprojects:\n  app:\n    promt: x\n    kind: chatt\ndefaults: {maxSessions: -1}\n";
     const loaded = await parseConfig(file, text);
@@ -300,7 +300,7 @@ describe("parseConfig", () => {
     ]);
   });
 
-  test("[CONF-2] an unknown key above a slip of syntax is reported with it, one below is not", async () => {
+  test("[CONFIG-2] an unknown key above a slip of syntax is reported with it, one below is not", async () => {
     const loaded = await parseConfig(file, "defaultz: {}\ndefaults:\n\tagent: a\nprojekts: {}\n");
     expect(loaded.ok ? [] : loaded.problems.map((problem) => problem.line)).toEqual([1, 3]);
   });
@@ -312,7 +312,7 @@ describe("parseConfig", () => {
     ["~/x", 'entry 1 of "symlinks" must stay inside the repository, but "~/x" is absolute'],
     ["./", 'entry 1 of "symlinks" must name something inside the repository, not "./"'],
     [".git/hooks", 'entry 1 of "symlinks" may not name git\'s own files'],
-  ])("[CONF-3] %s may not be linked into a worktree", async (path, message) => {
+  ])("[CONFIG-3] %s may not be linked into a worktree", async (path, message) => {
     const loaded = await parseConfig(file, `projects:\n  app:\n    symlinks:\n      - ${path}\n`);
     expect(loaded.ok ? [] : loaded.problems.map((problem) => [problem.line, problem.message])).toEqual([[4, message]]);
   });

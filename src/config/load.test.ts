@@ -14,7 +14,7 @@ describe("parseConfig", () => {
     ["maps whose lines are commented out", "defaults:\nprojects:\n  app:\n    env:\n    copy:\n"],
     ["a byte order mark", "\ufeffdefaults: {}\n"],
     ["carriage returns", "defaults:\r\n  agent: codex\r\n"],
-  ])("[CONF-4] %s is a good file", async (_, text) => {
+  ])("[CONFIG-4] %s is a good file", async (_, text) => {
     expect(await parseConfig(file, text)).toMatchObject({ ok: true });
   });
 
@@ -51,23 +51,23 @@ describe("loadConfig", () => {
     return loaded.ok ? [] : loaded.problems.map((problem) => formatProblem(problem, "f"));
   };
 
-  test("[CONF-6] a file over 1 MiB is refused", async () => {
+  test("[CONFIG-6] a file over 1 MiB is refused", async () => {
     const path = put("big.yaml", `${"#".repeat(maxConfigBytes)}\n`);
     expect(await said(path)).toEqual(["f:1:1: is larger than 1 MiB (a configuration file is small text)"]);
   });
 
-  test("[CONF-6] a file that is not UTF-8 is refused with the line", async () => {
+  test("[CONFIG-6] a file that is not UTF-8 is refused with the line", async () => {
     const path = put("latin.yaml", Buffer.from("defaults: {}\n# caf\xe9\n", "latin1"));
     expect(await said(path)).toEqual(["f:2:1: is not UTF-8 text (save the file as UTF-8)"]);
   });
 
-  test("[CONF-6] a directory of that name is refused", async () => {
+  test("[CONFIG-6] a directory of that name is refused", async () => {
     mkdirSync(join(directory, "dir.yaml"));
     expect(await said(join(directory, "dir.yaml"))).toEqual(["f:1:1: is not a file (it is a directory)"]);
   });
 
   test.skipIf(process.getuid?.() === 0)(
-    "[CONF-6] a file that may not be read says so (needs a user other than root)",
+    "[CONFIG-6] a file that may not be read says so (needs a user other than root)",
     async () => {
       const path = put("secret.yaml", "");
       chmodSync(path, 0);

@@ -12,7 +12,7 @@ test.each([
   ["3d-viewer", "p3v"],
   ["2048", "p204"],
   ["a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r", "abcdefghijkl"],
-])("[CONF-7] %s gets the prefix %s", (id, prefix) => {
+])("[CONFIG-7] %s gets the prefix %s", (id, prefix) => {
   expect(prefixFor(id)).toBe(prefix);
 });
 
@@ -22,11 +22,11 @@ test.each([
   ["--x--", "x"],
   ["日本", "project"],
   ["", "project"],
-])("[CONF-7] %j becomes the id %s", (name, id) => {
+])("[CONFIG-7] %j becomes the id %s", (name, id) => {
   expect(safeName(name)).toBe(id);
 });
 
-test("[CONF-7] any name gives a valid id and prefix", () => {
+test("[CONFIG-7] any name gives a valid id and prefix", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 200 }), (name) => {
       const id = safeName(name);

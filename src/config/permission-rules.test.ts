@@ -10,7 +10,7 @@ const problems = async (text: string, kind: "user" | "project" = "user") => {
   return loaded.ok ? [] : loaded.problems.map((problem) => formatProblem(problem));
 };
 
-test("[PERM-1] rules are read in their order, each with its line", async () => {
+test("[PERMISSION-1] rules are read in their order, each with its line", async () => {
   const text = `
 permissions:
   - deny: true
@@ -40,7 +40,7 @@ permissions:
   expect(await load("permissions:")).toMatchObject({ ok: true, rules: [] });
 });
 
-describe("[PERM-12] a mistake is reported with its line, and no rule of the file holds", () => {
+describe("[PERMISSION-12] a mistake is reported with its line, and no rule of the file holds", () => {
   test.each([
     [
       "permissions:\n  - {tool: read}",
@@ -61,7 +61,7 @@ describe("[PERM-12] a mistake is reported with its line, and no rule of the file
   });
 });
 
-test("[PERM-11] a repository's file that has rules is an error, and grants nothing", async () => {
+test("[PERMISSION-11] a repository's file that has rules is an error, and grants nothing", async () => {
   const text = "permissions:\n  - {allow, tool: execute}\n";
   expect(await problems(text, "project")).toEqual([
     'config.yaml:1:1: unknown key "permissions" (permission rules belong in your own config.yaml; a repository cannot grant permissions)',

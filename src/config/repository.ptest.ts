@@ -29,7 +29,7 @@ const repository = (at: string): Repository => {
   return found.repository;
 };
 
-test("[CONF-9] real repositories: plain, packed, cloned, bare and a linked worktree", () => {
+test("[CONFIG-9] real repositories: plain, packed, cloned, bare and a linked worktree", () => {
   git("init", "-q", "-b", "trunk", "app");
   expect(defaultBranchOf(repository("app"))).toBe("trunk");
   git("-C", "app", "commit", "-q", "--allow-empty", "-m", "first");
@@ -52,7 +52,7 @@ test("[CONF-9] real repositories: plain, packed, cloned, bare and a linked workt
   expect(defaultBranchOf(repository("bare.git"))).toBe("master");
 });
 
-test("[CONF-6] a FIFO called holdfast.yaml is refused instead of waited for", async () => {
+test("[CONFIG-6] a FIFO called holdfast.yaml is refused instead of waited for", async () => {
   const file = join(root, "holdfast.yaml");
   execFileSync("mkfifo", [file]);
   expect(await loadConfig(file)).toMatchObject({ ok: false, problems: [{ message: "is not a file" }] });

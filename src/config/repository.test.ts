@@ -33,7 +33,7 @@ const repository = (at = ""): Repository => {
 };
 
 describe("repositoryAt", () => {
-  test("[CONF-8] a directory with .git, a bare one and a linked worktree are repositories", () => {
+  test("[CONFIG-8] a directory with .git, a bare one and a linked worktree are repositories", () => {
     makeGit("plain/.git");
     makeGit("bare.git");
     put("plain/.git/worktrees/w/HEAD", "ref: refs/heads/w\n");
@@ -50,7 +50,7 @@ describe("repositoryAt", () => {
     ["empty", "its .git is damaged or empty"],
     ["words", "its .git file does not name a git directory"],
     ["none", "it has no .git"],
-  ])("[CONF-8] %s is refused: %s", (name, why) => {
+  ])("[CONFIG-8] %s is refused: %s", (name, why) => {
     put("file", "");
     mkdirSync(join(root, "empty/.git"), { recursive: true });
     put("words/.git", "hello\n");
@@ -58,13 +58,13 @@ describe("repositoryAt", () => {
     expect(repositoryAt(join(root, name))).toEqual({ is: "not", why });
   });
 
-  test("[CONF-8] a .git file that names nothing is refused with the name", () => {
+  test("[CONFIG-8] a .git file that names nothing is refused with the name", () => {
     put("lost/.git", "gitdir: ../away\n");
     const why = `its .git file names ${join(root, "away")}, which is not a git directory`;
     expect(repositoryAt(join(root, "lost"))).toEqual({ is: "not", why });
   });
 
-  test("[CONF-8] a directory inside a repository names its root", () => {
+  test("[CONFIG-8] a directory inside a repository names its root", () => {
     makeGit("app/.git");
     mkdirSync(join(root, "app/src"));
     expect(repositoryAt(join(root, "app/src"))).toEqual({ is: "inside", root: join(root, "app") });
@@ -72,7 +72,7 @@ describe("repositoryAt", () => {
 });
 
 describe("defaultBranchOf", () => {
-  test("[CONF-9] what the remote calls its own comes first", () => {
+  test("[CONFIG-9] what the remote calls its own comes first", () => {
     makeGit(".git", "ref: refs/heads/feature\n");
     put(".git/config", '[remote "origin"]\n\turl = x\n');
     put(".git/refs/remotes/origin/HEAD", "ref: refs/remotes/origin/release/2\n");
@@ -80,7 +80,7 @@ describe("defaultBranchOf", () => {
     expect(defaultBranchOf(repository())).toBe("release/2");
   });
 
-  test("[CONF-9] then main or master, loose or packed, where only one is there", () => {
+  test("[CONFIG-9] then main or master, loose or packed, where only one is there", () => {
     makeGit(".git", "ref: refs/heads/feature\n");
     put(".git/packed-refs", "# pack-refs with: peeled\n1111111111111111111111111111111111111111 refs/heads/master\n");
     expect(defaultBranchOf(repository())).toBe("master");
@@ -88,19 +88,19 @@ describe("defaultBranchOf", () => {
     expect(defaultBranchOf(repository())).toBe("feature");
   });
 
-  test("[CONF-9] then what is checked out, also before the first commit", () => {
+  test("[CONFIG-9] then what is checked out, also before the first commit", () => {
     makeGit(".git", "ref: refs/heads/trunk\n");
     expect(defaultBranchOf(repository())).toBe("trunk");
   });
 
-  test("[CONF-9] a detached HEAD and the reftable format do not tell", () => {
+  test("[CONFIG-9] a detached HEAD and the reftable format do not tell", () => {
     makeGit("a/.git", "1111111111111111111111111111111111111111\n");
     makeGit("b/.git", "ref: refs/heads/.invalid\n");
     expect(defaultBranchOf(repository("a"))).toBeNull();
     expect(defaultBranchOf(repository("b"))).toBeNull();
   });
 
-  test("[CONF-9] a linked worktree answers as its main one", () => {
+  test("[CONFIG-9] a linked worktree answers as its main one", () => {
     makeGit("plain/.git", "ref: refs/heads/trunk\n");
     put("plain/.git/worktrees/w/HEAD", "ref: refs/heads/w\n");
     put("plain/.git/worktrees/w/commondir", "../..\n");
@@ -117,7 +117,7 @@ describe("tracker", () => {
     ["https://user:secret@gitlab.com/group/sub/app.git", "gitlab", "group/sub/app", null],
     ["git@gitlab.localhost:group/app", "gitlab", "group/app", "https://gitlab.localhost"],
     ["https://github.localhost/owner/app/", "github", "owner/app", "https://github.localhost/api/v3"],
-  ])("[CONF-10] %s belongs to %s %s", (url, type, repo, baseUrl) => {
+  ])("[CONFIG-10] %s belongs to %s %s", (url, type, repo, baseUrl) => {
     expect(trackerOf(url)).toEqual({ type, repo, baseUrl });
   });
 
@@ -128,11 +128,11 @@ describe("tracker", () => {
     "https://github.com/owner",
     "file:///github.com/a/b",
     "",
-  ])("[CONF-10] %j belongs to none", (url) => {
+  ])("[CONFIG-10] %j belongs to none", (url) => {
     expect(trackerOf(url)).toBeNull();
   });
 
-  test("[CONF-10] origin comes before others, and only remotes count", () => {
+  test("[CONFIG-10] origin comes before others, and only remotes count", () => {
     makeGit(".git");
     const text = `[core]\n\tbare = false\n[branch "main"]\n\turl = no\n[remote "fork"]\n\turl = git@github.com:me/app\n[remote "origin"]\n\tfetch = x\n\tURL = "https://github.com/owner/app" ; why\n\turl = second\n`;
     put(".git/config", text);

@@ -13,7 +13,7 @@ const request: ResolveRequest = {
   remote: null,
 };
 
-test("[CONF-11] without any file the built-in defaults hold", () => {
+test("[CONFIG-11] without any file the built-in defaults hold", () => {
   expect(resolveProject({ ...request, file: null })).toEqual({
     id: "app",
     path: "/repo",
@@ -42,7 +42,7 @@ test("[CONF-11] without any file the built-in defaults hold", () => {
   });
 });
 
-test("[CONF-11] the project wins over the file's defaults, these over the person's, these over the built-in ones", () => {
+test("[CONFIG-11] the project wins over the file's defaults, these over the person's, these over the built-in ones", () => {
   const user = { defaults: { agent: "codex", kind: "chat" as const, stuckMinutes: 5 }, notify: { desktop: true } };
   const layer = (config: ResolveRequest["config"]) => resolveProject({ ...request, user, config });
   expect(layer({})).toMatchObject({ agent: "codex", kind: "chat", stuckMinutes: 5, restoreOnBoot: true });
@@ -51,14 +51,14 @@ test("[CONF-11] the project wins over the file's defaults, these over the person
   expect(all).toMatchObject({ agent: "mine", notify: { desktop: true } });
 });
 
-test("[AGENT-200] what the files say of agents keeps its source: the user's first, then the project's", () => {
+test("[AGENT-2] what the files say of agents keeps its source: the user's first, then the project's", () => {
   const user = { agents: { mine: { chat: { command: ["old"] } }, other: { chat: { command: ["o"] } } } };
   const config = { agents: { own: { terminal: { command: ["own"] } } } };
   const { agents } = resolveProject({ ...request, user, config });
   expect(agents.map(({ id, from }) => `${id} ${from}`)).toEqual(["mine user", "other user", "own project"]);
 });
 
-test("[ENV-200] passEnv of the user, of the file's defaults and of the project add up", () => {
+test("[CLI-41] passEnv of the user, of the file's defaults and of the project add up", () => {
   const { passEnv } = resolveProject({
     ...request,
     user: { defaults: { passEnv: ["A", "B_*"] } },
@@ -67,7 +67,7 @@ test("[ENV-200] passEnv of the user, of the file's defaults and of the project a
   expect(passEnv).toEqual(["A", "B_*", "C", "D"]);
 });
 
-test("[CONF-10] a tracker's gaps are filled from the remote of the same type only", () => {
+test("[CONFIG-10] a tracker's gaps are filled from the remote of the same type only", () => {
   const remote = { type: "github" as const, repo: "owner/app", baseUrl: null };
   const tracker = (type: "github" | "gitlab") =>
     resolveProject({ ...request, remote, config: { projects: { app: { tracker: { type, tokenEnv: "GH_TOKEN" } } } } })
@@ -101,7 +101,7 @@ test.each([
   ["../other", "/other"],
   ["/abs", "/abs"],
   ["~/code", "/home/me/code"],
-])("[CONF-11] the path %s in /repo/holdfast.yaml is %s", (path, absolute) => {
+])("[CONFIG-11] the path %s in /repo/holdfast.yaml is %s", (path, absolute) => {
   expect(resolvePath(path, "/repo/holdfast.yaml", "/home/me")).toBe(absolute);
 });
 

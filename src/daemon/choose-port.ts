@@ -14,7 +14,7 @@ interface Listens {
 
 /**
  * If the default port is taken, a free one is used; a port that the user chose never changes. Later starts reuse the free
- * port while they can: bookmarks, the installed page and push belong to an address [DAEMON-201].
+ * port while they can: bookmarks, the installed page and push belong to an address [DAEMON-20].
  */
 export async function listen(
   api: Listens,
@@ -33,7 +33,7 @@ export async function listen(
     } catch (error) {
       if (((error as Error).cause as NodeJS.ErrnoException | undefined)?.code !== "EADDRINUSE") throw error;
       log.warn("port is taken; using another one", { port, why: messageOf(error) });
-      // Another user's program there would receive what browsers send to the known port [REACH-8].
+      // Another user's program there would receive what browsers send to the known port [REMOTE-8].
       if (port === defaultPort) notes.push(`Warning: ${messageOf(error)} Bookmarks of port ${port} lead there.`);
     }
   }

@@ -67,7 +67,7 @@ function addSession(home: string, id = "app-1"): Promise<void> {
   });
 }
 
-test("[HOME-200] a home gets an id at its first start and keeps it; in another directory it asks, and a copy gets its own", async () => {
+test("[HOME-3] a home gets an id at its first start and keeps it; in another directory it asks, and a copy gets its own", async () => {
   const { at, settle } = world();
   const first = await settle(at("h"));
   expect(await settle(at("h"))).toEqual(first);
@@ -99,14 +99,14 @@ test("[HOME-200] a home gets an id at its first start and keeps it; in another d
   expect(existsSync(at("h2/worktrees"))).toBe(false);
 });
 
-test("[HOME-204] a home whose database is older than its id keeps the id that its agents carry", async () => {
+test("[HOME-7] a home whose database is older than its id keeps the id that its agents carry", async () => {
   const { at, settle } = world();
   const { id } = await settle(at("h"));
   for (const name of ["holdfast.db", "holdfast.db-wal", "holdfast.db-shm"]) rmSync(at("h", name), { force: true });
   expect(await settle(at("h"))).toMatchObject({ id });
 });
 
-test("[HOME-200] a copy without its database is asked about too: its files name the original's agents", async () => {
+test("[HOME-3] a copy without its database is asked about too: its files name the original's agents", async () => {
   const { at, settle } = world();
   const { id } = await settle(at("h"));
   copyHome(at("h"), at("h2"));
@@ -123,7 +123,7 @@ test("[HOME-200] a copy without its database is asked about too: its files name 
   expect(await settle(at("h3"))).toMatchObject({ id });
 });
 
-test("[HOME-200] a copy made by a build that kept no id is known by where its worktrees are", async () => {
+test("[HOME-3] a copy made by a build that kept no id is known by where its worktrees are", async () => {
   const { at, settle } = world();
   await addSession(at("h"));
   copyHome(at("h"), at("h2"));
@@ -133,7 +133,7 @@ test("[HOME-200] a copy made by a build that kept no id is known by where its wo
   expect((await settle(at("h2"), "copied")).notes.join()).toContain(at("h"));
 });
 
-test("[HOME-200] a copy that would share the original's worktrees is refused", async () => {
+test("[HOME-3] a copy that would share the original's worktrees is refused", async () => {
   const { directory, at } = world();
   const env = (state: string): Paths => resolvePaths({ HOME: directory, XDG_STATE_HOME: at(state) });
   const settle = (paths: Paths, answer: HomeAnswer): Promise<SettledHome> =>
@@ -147,7 +147,7 @@ test("[HOME-200] a copy that would share the original's worktrees is refused", a
   expect(existsSync(env("state").worktrees)).toBe(true);
 });
 
-test("[HOME-201] a moved home keeps id and tmux server and links its old path; a path that is taken is not a move", async () => {
+test("[HOME-4] a moved home keeps id and tmux server and links its old path; a path that is taken is not a move", async () => {
   const { at, settle } = world();
   const { id } = await settle(at("h"));
   const socket = pathsOf(at("h")).tmuxSocket;
@@ -165,7 +165,7 @@ test("[HOME-201] a moved home keeps id and tmux server and links its old path; a
   }
 });
 
-test("[HOME-201] a home behind a link is the same home, and one of an earlier build that moved finds its tmux server", async () => {
+test("[HOME-4] a home behind a link is the same home, and one of an earlier build that moved finds its tmux server", async () => {
   const { at, settle } = world();
   await addSession(at("h"));
   const socket = pathsOf(at("h")).tmuxSocket;

@@ -15,7 +15,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-test("[DAEMON-204] while the disk refuses, tries get rare and one warning is logged; after a success the next failure is logged again", async () => {
+test("[DAEMON-19] while the disk refuses, tries get rare and one warning is logged; after a success the next failure is logged again", async () => {
   const warnings: string[] = [];
   const daemonFile = join(directory, "daemon.json");
   const socket = join(directory, "s");
@@ -48,7 +48,7 @@ test("[DAEMON-204] while the disk refuses, tries get rare and one warning is log
   close();
 });
 
-test("[DAEMON-200] a directory that is removed between the return of the socket and its watch is noticed", async () => {
+test("[DAEMON-18] a directory that is removed between the return of the socket and its watch is noticed", async () => {
   vi.useRealTimers();
   const daemonFile = join(directory, "daemon.json");
   const run = join(directory, "run");

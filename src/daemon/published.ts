@@ -106,7 +106,7 @@ export interface Published {
 
 /**
  * Restores the daemon file and the sockets: a cleanup of temporary files may remove them, and every command would then take
- * a running daemon for a stopped one [DAEMON-200].
+ * a running daemon for a stopped one [DAEMON-18].
  */
 export function keepPublished({ daemonFile, text, sockets, log }: Published): () => void {
   const watchers = new Map<string, FSWatcher>();

@@ -17,7 +17,7 @@ import {
 const none = { ahead: [], behindNoHead: [], sameFiles: null, samePatch: null };
 const commits = ["a1 one", "b2 two"];
 
-test("[LAND-1] what counts as landed, and what is named otherwise", () => {
+test("[TRACKER-34] what counts as landed, and what is named otherwise", () => {
   expect(judgeLanding(none).landed).toBe(true);
   expect(judgeLanding({ ...none, ahead: commits }).landed).toBe(true);
   const ahead = { ...none, ahead: commits, behindNoHead: ["b2 two"] };
@@ -31,7 +31,7 @@ test("[LAND-1] what counts as landed, and what is named otherwise", () => {
   expect(judgeLanding(ahead).landed).toBe(false);
 });
 
-test("[CLEAN-3] what only the worktree holds, in sentences", () => {
+test("[TRACKER-37] what only the worktree holds, in sentences", () => {
   expect(workLeft({ uncommitted: 0, landing: { landed: true, by: "" } })).toEqual([]);
   expect(workLeft({ uncommitted: 1, landing: null })).toEqual(["1 uncommitted file"]);
   expect(workLeft({ uncommitted: 2, landing: { landed: false, commits: ["a1 one"] } })).toEqual([
@@ -54,7 +54,7 @@ const candidate = (status: Status, more: Partial<CleanupCandidate> = {}): Cleanu
 });
 const withMerged = { session: { ...session, pullRequest: merged } };
 
-describe("[CLEAN-1] what a cleanup would end", () => {
+describe("[SESSION-52] what a cleanup would end", () => {
   type Row = [title: string, of: CleanupCandidate, dead: boolean, outcome: "would-kill" | "skipped", why: string];
   const rows: Row[] = [
     [

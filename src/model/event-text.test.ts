@@ -5,7 +5,7 @@ import { eventText } from "./event-text.ts";
 const line = (type: string, data: object): string =>
   eventText({ seq: 1, at: "", type, ...data } as unknown as EventJson);
 
-test("[WEB-29] the log tells pull requests, issues, reactions and notifications in words", () => {
+test("[WEB-26] the log tells pull requests, issues, reactions and notifications in words", () => {
   const checks = ["failed", "pending", "passed"].map((state) => ({ name: state, state, url: null }));
   const pullRequest = {
     number: 7,
@@ -37,7 +37,7 @@ test("[WEB-29] the log tells pull requests, issues, reactions and notifications 
   );
 });
 
-test("[WEB-72] the log tells in words what became of a prompt, a conversation and a question", () => {
+test("[WEB-33] the log tells in words what became of a prompt, a conversation and a question", () => {
   expect(line("prompt.sent", { promptId: "p", seenBy: "in" })).toBe("Prompt reached the agent");
   expect(line("prompt.sent", { promptId: "p", seenBy: "hook" })).toBe("Prompt reached the agent, which confirmed it");
   expect(line("prompt.moved", { promptId: "p", position: 0, by: "person" })).toBe("Prompt moved to position 1 by you");

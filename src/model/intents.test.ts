@@ -8,7 +8,7 @@ import { created, fold } from "../supervisor/facts.fixture.ts";
 const forged = { type: "session.intent", want: { want: "running" }, by: "person" } as const;
 const state = fold([created]);
 
-test("[VERB-202] an intent cannot be forged, and the store takes none as a fact", () => {
+test("[SESSION-36] an intent cannot be forged, and the store takes none as a fact", () => {
   // @ts-expect-error -- only model/lifecycle.ts makes one
   const intent: IntentEvent = forged;
   // @ts-expect-error -- nor under the wider name

@@ -13,11 +13,11 @@ test.each([
   ["login", null],
   ["https://example.test/page", null],
   ["issues/12", null],
-])("[TRK-6] %s is the issue %s", (reference, key) => {
+])("[TRACKER-43] %s is the issue %s", (reference, key) => {
   expect(issueKey(reference)).toBe(key);
 });
 
-test("[TRK-6] number, key and address of one issue are one issue; another repository's of that number is not", () => {
+test("[TRACKER-43] number, key and address of one issue are one issue; another repository's of that number is not", () => {
   const seen = (key: string, url: string) => ({
     issue: key,
     issueSeen: { key, url, title: "t", state: "open" as const, labels: [], seenAt: 0 },
@@ -53,11 +53,11 @@ test.each([
   ["#12", false],
   ["https://github.com/owner/pull/issues/12", false],
   ["https://github.com/owner/app/pulls", false],
-])("[TRK-9] that %s is a pull request is %s", (reference, is) => {
+])("[TRACKER-46] that %s is a pull request is %s", (reference, is) => {
   expect(isPullRequestReference(reference)).toBe(is);
 });
 
-test("[TRK-6] the text of an issue is bounded, inert and marked as from outside", () => {
+test("[TRACKER-43] the text of an issue is bounded, inert and marked as from outside", () => {
   const issue = {
     key: "5",
     url: "https://example.test/5",

@@ -177,7 +177,7 @@ const table: [Verb, Record<StateName, Expected>][] = [
   ],
 ];
 
-describe("[CORE-13] each verb in each state", () => {
+describe("[DECIDE-13] each verb in each state", () => {
   for (const [verb, answers] of table) {
     for (const [name, answer] of Object.entries(answers)) {
       test(`${verb.verb} of a ${name} session`, () => {
@@ -192,14 +192,14 @@ describe("restore", () => {
   const of = (events: SessionEvent[], context: Partial<VerbContext> = {}): Expected =>
     judge(fold(events), restore, { ...person, ...context });
 
-  test("[CORE-13] of what runs is refused in the known words", () => {
+  test("[DECIDE-13] of what runs is refused in the known words", () => {
     expect(of(upNow, { agent: "alive" })).toMatchObject({
       ok: false,
       message: "Cannot restore: Session is still running",
     });
   });
 
-  test("[CORE-13] of what cannot be observed is refused and says why", () => {
+  test("[DECIDE-13] of what cannot be observed is refused and says why", () => {
     expect(of(upNow, { agent: { unknown: "tmux did not answer" } })).toMatchObject({
       ok: false,
       message: "Cannot restore: Session could not be observed (tmux did not answer)",
@@ -218,14 +218,14 @@ describe("restore", () => {
     expect(of(events)).toEqual(running);
   });
 
-  test("[KILL-1] of a killed session is a person's alone", () => {
+  test("[SESSION-22] of a killed session is a person's alone", () => {
     for (const by of ["cleanup", "snooze-timer", "session:ma-9"]) {
       expect(of(states.killed, { by })).toMatchObject({ ok: false, code: "forbidden" });
       expect(of(states.stopped, { by })).toMatchObject({ ok: true });
     }
   });
 
-  test("[WORK-4] without its worktree is refused and names the path", () => {
+  test("[DECIDE-23] without its worktree is refused and names the path", () => {
     const missing = { ok: false, message: `Workspace missing: ${created.workspacePath}` };
     expect(of([...states.killed, { type: "workspace.gone", reason: "emptied" }])).toMatchObject(missing);
     const hint = expect.stringContaining(`holdfast spawn ${created.project} --branch ${created.branch}`);
@@ -242,7 +242,7 @@ describe("prompt", () => {
   const just: Expected = { ok: true, events: [admitted] };
   const crash = ended("crash");
 
-  test("[KILL-3] to a killed session is refused and says how to restore it", () => {
+  test("[SESSION-24] to a killed session is refused and says how to restore it", () => {
     expect(admit(states.killed)).toEqual(
       refused("Session was killed", "Bring it back first: holdfast session restore ma-1"),
     );
@@ -255,12 +255,12 @@ describe("prompt", () => {
     ["a session lost with the machine wakes it", [...upNow, ended("lost")], woken],
     ["a session that is being started waits there", [created, ready, started], just],
     ["a session that starts again after a crash waits there", [...upNow, crash], just],
-  ])("[CORE-13] to %s", (_title, events, answer) => {
+  ])("[DECIDE-13] to %s", (_title, events, answer) => {
     expect(admit(events)).toEqual(answer);
   });
 });
 
-test("[KILL-2] a verb on something that does not exist is told so", () => {
+test("[SESSION-23] a verb on something that does not exist is told so", () => {
   expect(judge(null, { verb: "kill" }, person)).toEqual(notFound);
 });
 
@@ -268,7 +268,7 @@ test("a rename to the same title writes nothing", () => {
   expect(judge(fold(upNow), { verb: "rename", title: created.title }, person)).toEqual(nothing);
 });
 
-test("[REACT-11] whoever prompts an agent has taken up its silence; a reaction has not", () => {
+test("[REACTION-15] whoever prompts an agent has taken up its silence; a reaction has not", () => {
   const told = (
     reaction: "exited" | "agent-idle" | "ci-failed",
     action: "send-to-agent" | "notify" = "send-to-agent",
@@ -288,7 +288,7 @@ describe("convert", () => {
   const convert = { verb: "convert", kind: "chat", fresh: false, handsOver: false } as const;
   const pending = fold([...upNow, intent({ want: "running", convert: { kind: "chat", fresh: false } })]);
 
-  test("[CONVERT-1] is refused where it changes nothing, or where the conversation cannot be handed over", () => {
+  test("[SESSION-57] is refused where it changes nothing, or where the conversation cannot be handed over", () => {
     expect(judge(fold(upNow), { ...convert, kind: "terminal" }, person)).toEqual(
       refused("ma-1 is already a terminal session.", null),
     );
@@ -300,7 +300,7 @@ describe("convert", () => {
     expect(judge(fold(upNow), convert, { ...person, workspaceMissing: true })).toMatchObject({ ok: false });
   });
 
-  test("[CONVERT-1] a prompt and a restore leave it as it is, every other verb takes it back", () => {
+  test("[SESSION-57] a prompt and a restore leave it as it is, every other verb takes it back", () => {
     const exited = fold([
       ...upNow,
       intent({ want: "running", convert: { kind: "chat", fresh: false } }),
@@ -316,7 +316,7 @@ describe("convert", () => {
     }
   });
 
-  test("[CONVERT-2] its last step is written over its own intent alone, with nothing running", () => {
+  test("[SESSION-58] its last step is written over its own intent alone, with nothing running", () => {
     const planned = fold([
       ...upNow,
       intent({ want: "running", convert: { kind: "chat", fresh: true } }),
@@ -338,7 +338,7 @@ describe("convert", () => {
   });
 });
 
-describe("[VERB-200] what a policy planned is judged again when it is written", () => {
+describe("[SESSION-34] what a policy planned is judged again when it is written", () => {
   const idle = fold(upNow);
   const quiet: Verb = { verb: "idle-stop", quietSince: idle.lastActivityAt };
   const by = (actor: string): VerbContext => ({ by: actor, agent: "down" });
@@ -384,7 +384,7 @@ describe("[VERB-200] what a policy planned is judged again when it is written", 
   });
 });
 
-describe("[VERB-201] killed is left by your own restore alone, deleted by nothing", () => {
+describe("[SESSION-35] killed is left by your own restore alone, deleted by nothing", () => {
   const every: Verb[] = [
     ...(["stop", "wake", "archive", "unarchive", "kill", "restore", "halt"] as const).map((verb) => ({ verb })),
     { verb: "snooze", until },

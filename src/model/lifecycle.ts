@@ -162,7 +162,7 @@ function intend(
 
 /**
  * A restore in progress, or an interrupted one, may have moved the worktree out of the trash already: it counts as restored,
- * so that the kill finds it and moves it to the trash again [WORK-200].
+ * so that the kill finds it and moves it to the trash again [SESSION-42].
  */
 function comingBack({ workspace, workspacePath: path }: SessionState): FactEvent[] {
   return workspace.at === "trashed" ? [{ type: "workspace.restored", trash: workspace.trash, path, branch: null }] : [];

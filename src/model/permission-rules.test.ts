@@ -31,7 +31,7 @@ const at = (resolved: string | null, more: Partial<CallPath> = {}): CallPath => 
 });
 const action = (rules: PermissionRule[], facts: Partial<CallFacts> = {}) => judgeCall(rules, call(facts)).action;
 
-describe("[PERM-2] the first rule that matches counts", () => {
+describe("[PERMISSION-2] the first rule that matches counts", () => {
   const rules: PermissionRule[] = [
     { action: "deny", command: "git push*" },
     { action: "ask", agent: "codex" },
@@ -50,7 +50,7 @@ describe("[PERM-2] the first rule that matches counts", () => {
   test("no rules, no answer", () => expect(action([])).toBeNull());
 });
 
-describe("[PERM-4] an allowed command is one simple command", () => {
+describe("[PERMISSION-4] an allowed command is one simple command", () => {
   const rule: PermissionRule[] = [{ action: "allow", command: "npm test *" }];
   test.each(["npm test", "npm test -- --watch", "  npm test  ", "npm test 'a b' \"c\" src/*.ts\n"])("%j", (command) =>
     expect(action(rule, { command })).toBe("allow"),
@@ -107,7 +107,7 @@ describe("[PERM-4] an allowed command is one simple command", () => {
   });
 });
 
-describe("[PERM-5] a denied command is found in any part of the line", () => {
+describe("[PERMISSION-5] a denied command is found in any part of the line", () => {
   const rule: PermissionRule[] = [{ action: "deny", command: "curl *" }];
   test.each([
     "curl x",
@@ -141,7 +141,7 @@ describe("[PERM-5] a denied command is found in any part of the line", () => {
   });
 });
 
-describe("[PERM-6] a rule that cannot be checked leaves the question to the user", () => {
+describe("[PERMISSION-6] a rule that cannot be checked leaves the question to the user", () => {
   const rules: PermissionRule[] = [
     { action: "deny", command: "rm *" },
     { action: "deny", path: "**/.env" },
@@ -173,7 +173,7 @@ describe("[PERM-6] a rule that cannot be checked leaves the question to the user
   ])("%j", (facts, expected) => expect(judgeCall(rules, call(facts))).toEqual(expected));
 });
 
-describe("[PERM-7] an allowed path holds for every path of the call", () => {
+describe("[PERMISSION-7] an allowed path holds for every path of the call", () => {
   const rule: PermissionRule[] = [{ action: "allow", path: "src/**" }];
   const edit = (...paths: CallPath[]) => action(rule, { tool: "edit", command: null, paths });
   test("all inside", () => expect(edit(at("src/a.ts"), at("src/b/c.ts"))).toBe("allow"));
@@ -207,7 +207,7 @@ describe("[PERM-7] an allowed path holds for every path of the call", () => {
   });
 });
 
-describe("[PERM-7] a rule without a path allows nothing outside of the worktree", () => {
+describe("[PERMISSION-7] a rule without a path allows nothing outside of the worktree", () => {
   const rule: PermissionRule[] = [{ action: "allow", tool: "*" }];
   const call = (tool: string, ...paths: CallPath[]) => action(rule, { tool, command: null, paths });
   test("inside", () => {
@@ -228,14 +228,14 @@ describe("[PERM-7] a rule without a path allows nothing outside of the worktree"
     expect(action([{ action: "allow", command: "ls *" }], { command: "ls /etc", paths: [at("/etc")] })).toBe("allow"));
 });
 
-test("[PERM-8] a change of the agent's mode is allowed by a rule that names it only", () => {
+test("[PERMISSION-8] a change of the agent's mode is allowed by a rule that names it only", () => {
   const plan = { tool: "switch_mode", command: null };
   expect(action([{ action: "allow", agent: "claude" }], plan)).toBeNull();
   expect(action([{ action: "allow", tool: "*" }], plan)).toBeNull();
   expect(action([{ action: "allow", tool: "switch_mode" }], plan)).toBe("allow");
 });
 
-test("[PERM-9] an automatic answer holds for one call", () => {
+test("[PERMISSION-9] an automatic answer holds for one call", () => {
   const option = (kind: string, optionId = kind) => ({ optionId, name: "Reject", kind });
   const all = ["allow_always", "reject_always", "allow_once", "reject_once"].map((kind) => option(kind));
   expect(optionFor("allow", all)?.optionId).toBe("allow_once");
@@ -249,7 +249,7 @@ test("[PERM-9] an automatic answer holds for one call", () => {
   expect(optionFor("deny", [option("reject_once", "x"), option("allow_always", "x")])).toBeNull();
 });
 
-describe("[PERM-3] patterns", () => {
+describe("[PERMISSION-3] patterns", () => {
   test.each([
     ["claude", "claude", true],
     ["claude*", "claude-2", true],
@@ -304,7 +304,7 @@ describe("[PERM-3] patterns", () => {
   });
 });
 
-test("[PERM-1] a rule is named by its text", () => {
+test("[PERMISSION-1] a rule is named by its text", () => {
   expect(ruleText({ action: "allow", tool: "execute", command: 'npm "x" *' })).toBe(
     String.raw`allow tool "execute" command "npm \"x\" *"`,
   );

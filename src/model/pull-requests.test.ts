@@ -15,7 +15,7 @@ const upNow = [created, ready, started, up];
 const green = [check("test", "passed"), check("docs", "skipped")];
 const red = [check("lint", "failed"), check("test", "pending")];
 
-describe("[PR-3] an idle session's pull request is its status", () => {
+describe("[TRACKER-26] an idle session's pull request is its status", () => {
   type Row = [title: string, facts: Partial<PullRequestFacts>, status: string, reason: string | null];
   const rows: Row[] = [
     ["open", {}, "pr_open", null],
@@ -66,7 +66,7 @@ describe("[PR-3] an idle session's pull request is its status", () => {
   });
 });
 
-test("[PR-4] a fact nobody confirmed is told with its age, unless it is final", () => {
+test("[TRACKER-27] a fact nobody confirmed is told with its age, unless it is final", () => {
   const session = fold([...upNow, seen({ review: "required" })]);
   const later = t0 + staleAfterMs + 3 * 60_000;
   const asked = (polledAt: number | null) =>
@@ -85,14 +85,14 @@ test("[PR-4] a fact nobody confirmed is told with its age, unless it is final", 
   ]);
 });
 
-test("[PR-5] a session that ended by itself is done once its pull request or issue is", () => {
+test("[TRACKER-28] a session that ended by itself is done once its pull request or issue is", () => {
   const end = [...upNow, ended("own-exit")];
   expect(statusOf(fold([...end, seen({ state: "merged" })]), absent, now, options).status).toBe("done");
   expect(statusOf(fold([...end, issueSeen("closed")]), absent, now, options).status).toBe("done");
   expect(statusOf(fold([...end, issueSeen("open"), seen()]), absent, now, options).status).toBe("exited");
 });
 
-test("[PR-2] a pull request that another session claimed is recognized, also in state of an earlier build", () => {
+test("[TRACKER-25] a pull request that another session claimed is recognized, also in state of an earlier build", () => {
   const lost = { type: "pull-request.lost", url: pullRequest().url } as const;
   const of = (...events: SessionEvent[]) => fold([...upNow, seen(), ...events]).pullRequests![0]!;
   expect(isTaken(of({ ...lost, reason: "claimed by ma-2", takenBy: asSessionId("ma-2") }))).toBe(true);
@@ -103,7 +103,7 @@ test("[PR-2] a pull request that another session claimed is recognized, also in 
   expect([again.lost, isTaken(again)]).toEqual(["gone", false]);
 });
 
-test("[PR-2] the pull request that counts: open, then merged, then closed, the newest of these", () => {
+test("[TRACKER-25] the pull request that counts: open, then merged, then closed, the newest of these", () => {
   const url = (number: number): string => `https://example.test/owner/my-app/pull/${number}`;
   const one = (number: number, state: PullRequestFacts["state"]) => seen({ number, url: url(number), state });
   const all = [...upNow, one(3, "closed"), one(4, "merged"), one(5, "merged"), one(6, "open"), one(2, "open")];
@@ -124,7 +124,7 @@ test("[PR-2] the pull request that counts: open, then merged, then closed, the n
   });
 });
 
-test("[PR-1] only what is different is a difference", () => {
+test("[TRACKER-24] only what is different is a difference", () => {
   const facts = pullRequest({ checks: red, conflict: false, mergeable: true });
   const before = { facts, seenAt: t0, claimed: false, lost: null };
   expect(differs(undefined, facts)).toBe(true);
@@ -137,7 +137,7 @@ test("[PR-1] only what is different is a difference", () => {
   expect(differs({ ...before, lost: "gone" }, facts)).toBe(true);
 });
 
-test("[PR-6] what a tracker says is not the session's activity", () => {
+test("[TRACKER-29] what a tracker says is not the session's activity", () => {
   const session = fold(upNow);
   const events = [
     seen(),
@@ -163,7 +163,7 @@ test("[PR-6] what a tracker says is not the session's activity", () => {
   });
 });
 
-test("[PR-1] of many checks the failed ones are kept", () => {
+test("[TRACKER-24] of many checks the failed ones are kept", () => {
   const many = Array.from({ length: 500 }, (_, index) => check(`ok ${index}`, "passed"));
   const session = fold([...upNow, seen({ checks: [...many, check("bad", "failed")] })]);
   const kept = session.pullRequests?.[0]?.facts.checks ?? [];

@@ -35,7 +35,7 @@ const turn = (id: string, text: string, answer: string): SessionEvent[] => [
 const primer = (events: readonly SessionEvent[], options?: Parameters<typeof makeRecap>[1]) =>
   makeRecap(stored(events), options);
 
-test("[PRIME-1] prompts and words are told in their order; thoughts and what was never sent are not", () => {
+test("[RECAP-1] prompts and words are told in their order; thoughts and what was never sent are not", () => {
   const events: SessionEvent[] = [
     admitted("p1", "Fix the test"),
     admitted("p2", "and then the docs"),
@@ -80,13 +80,13 @@ Fixed.
   });
 });
 
-test("[PRIME-1] where nothing was said there is nothing to tell", () => {
+test("[RECAP-1] where nothing was said there is nothing to tell", () => {
   expect(primer([])).toEqual({ markdown: "", turns: 0, omitted: 0 });
   expect(primer([admitted("p", "queued")])).toEqual({ markdown: "", turns: 0, omitted: 0 });
 });
 
 describe("tool calls", () => {
-  test("[PRIME-2] a tool call is one line, whatever it was given and returned", () => {
+  test("[RECAP-2] a tool call is one line, whatever it was given and returned", () => {
     const bulk = "x".repeat(50_000);
     const events: SessionEvent[] = [
       admitted("p", "go"),
@@ -111,7 +111,7 @@ describe("tool calls", () => {
     expect(markdown).not.toContain("xxx");
   });
 
-  test("[PRIME-2] an id that a later turn uses again is another call; one that still ran is the same", () => {
+  test("[RECAP-2] an id that a later turn uses again is another call; one that still ran is the same", () => {
     const events: SessionEvent[] = [
       started(null),
       tool("0", { title: "first", status: "completed" }),
@@ -129,14 +129,14 @@ describe("tool calls", () => {
     ]);
   });
 
-  test("[PRIME-2] a title as long as a script is cut, between characters", () => {
+  test("[RECAP-2] a title as long as a script is cut, between characters", () => {
     const [line = ""] = primer([started(null), tool("a", { title: "🦊".repeat(500) })]).markdown.match(/^- .*$/m) ?? [];
     expect(line).toMatch(/^- tool: (🦊)+…$/u);
     expect(line.length).toBeLessThan(220);
   });
 });
 
-test("[PRIME-3] permissions, the last plan and a turn's odd end are told", () => {
+test("[RECAP-3] permissions, the last plan and a turn's odd end are told", () => {
   const options = [
     { optionId: "y", name: "Allow", kind: "allow_once" },
     { optionId: "n", name: "Reject", kind: "reject_once" },
@@ -178,14 +178,14 @@ describe("the cap", () => {
   const many = (count: number, size: number): SessionEvent[] =>
     Array.from({ length: count }, (_, at) => turn(`p${at}`, `prompt ${at + 1}.`, "y".repeat(size))).flat();
 
-  test("[PRIME-4] at most twenty turns, the newest, and the omission is said", () => {
+  test("[RECAP-4] at most twenty turns, the newest, and the omission is said", () => {
     const { markdown, turns, omitted } = primer(many(30, 10));
     expect([turns, omitted]).toEqual([20, 10]);
     expect(markdown).toContain(" 10 earlier turns are left out.");
     expect(markdown.match(/prompt \d+\./g)).toEqual(Array.from({ length: 20 }, (_, at) => `prompt ${at + 11}.`));
   });
 
-  test("[PRIME-4] whole turns from the newest back, never more than the characters allowed", () => {
+  test("[RECAP-4] whole turns from the newest back, never more than the characters allowed", () => {
     for (const size of [100, 1_000, 1_149, 3_000, 11_000, 23_000]) {
       const { markdown, turns, omitted } = primer(many(21, size));
       expect(markdown.length).toBeLessThanOrEqual(24_000);
@@ -203,7 +203,7 @@ describe("the cap", () => {
     }
   });
 
-  test("[PRIME-4] an old turn that is too long ends the primer: nothing older is told without it", () => {
+  test("[RECAP-4] an old turn that is too long ends the primer: nothing older is told without it", () => {
     const events = [
       ...turn("a", "the first one", "x"),
       ...turn("b", "too long", "y".repeat(30_000)),
@@ -214,7 +214,7 @@ describe("the cap", () => {
     expect(markdown).not.toContain("the first one");
   });
 
-  test("[PRIME-5] the newest turn is cut in its middle, and says so, rather than left out", () => {
+  test("[RECAP-6] the newest turn is cut in its middle, and says so, rather than left out", () => {
     const { markdown, turns } = primer(turn("a", "what I want", `${"🦊".repeat(30_000)} how it ended`));
     expect(turns).toBe(1);
     expect(markdown.length).toBeLessThanOrEqual(24_000);
@@ -226,7 +226,7 @@ describe("the cap", () => {
   });
 });
 
-test("[PRIME-6] a primer that was sent is not told again inside of the next one", () => {
+test("[RECAP-7] a primer that was sent is not told again inside of the next one", () => {
   const first = primer(turn("a", "begin", "begun")).markdown;
   const events: SessionEvent[] = [
     ...turn("a", "begin", "begun"),

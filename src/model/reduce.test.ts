@@ -51,7 +51,7 @@ const sent: SessionEvent = { type: "prompt.sent", promptId: p1, seenBy: "screen"
 const intent = (want: Want, by = "person"): IntentEvent => ({ type: "session.intent", want, by }) as IntentEvent;
 const running = intent({ want: "running" });
 
-test("[EVT-9] a session begins as its first event says, wanted running, with nothing made yet", () => {
+test("[DECIDE-22] a session begins as its first event says, wanted running, with nothing made yet", () => {
   const { type: _type, by, ...described } = created;
   expect(fold()).toEqual({
     ...described,
@@ -75,7 +75,7 @@ test("[EVT-9] a session begins as its first event says, wanted running, with not
   } satisfies SessionState);
 });
 
-describe("[EVT-9] each event changes what it names and nothing else", () => {
+describe("[DECIDE-22] each event changes what it names and nothing else", () => {
   type Row = [title: string, before: SessionEvent[], event: SessionEvent, change: Partial<SessionState>];
   const rows: Row[] = [
     [
@@ -187,7 +187,7 @@ describe("[EVT-9] each event changes what it names and nothing else", () => {
     ],
     ["a conversation", [], { type: "conversation.pinned", agentSessionId: "c" }, { agentSessionId: "c" }],
     [
-      "[EVT-8] another conversation id is followed",
+      "[DECIDE-21] another conversation id is followed",
       [{ type: "conversation.pinned", agentSessionId: "c" }],
       { type: "conversation.pinned", agentSessionId: "d" },
       { agentSessionId: "d" },
@@ -258,7 +258,7 @@ describe("counting", () => {
     ).toBeNull();
   });
 
-  test("[CONV-2] failed resumes count in a row, and an agent that comes up ends the row", () => {
+  test("[DECIDE-28] failed resumes count in a row, and an agent that comes up ends the row", () => {
     const twice = fold(started("resume"), failed, started("resume"), failed);
     expect(twice.resumeFailures).toBe(2);
     expect(fold(started("resume"), failed, started("resume"), up).resumeFailures).toBe(0);
@@ -271,7 +271,7 @@ describe("counting", () => {
   });
 });
 
-describe("[EVT-9] the fold is strict about order", () => {
+describe("[DECIDE-22] the fold is strict about order", () => {
   test("a gap, a repetition and a second creation are bugs", () => {
     const state = fold();
     expect(() => reduce(state, stored(running, 3))).toThrow("event 3 of ma-1 follows 1");
@@ -287,7 +287,7 @@ describe("[EVT-9] the fold is strict about order", () => {
   });
 });
 
-test("[EVT-9] a fold can be cut anywhere and stored in between, and never changes what it was given", () => {
+test("[DECIDE-22] a fold can be cut anywhere and stored in between, and never changes what it was given", () => {
   const events = fc.constantFrom(running, started(), started("resume"), up, failed, crash, admitted(p1), sent);
   fc.assert(
     fc.property(fc.array(events), fc.nat(), (list, at) => {

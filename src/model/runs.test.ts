@@ -18,7 +18,7 @@ const waits = (ms: number) => ({ do: "wait", until: now + ms, why: "mine was not
 const retried: SessionEvent = { ...failed, retry: true } as SessionEvent;
 const third: SessionEvent = { ...started, attempt: 3 } as SessionEvent;
 
-describe("[CORE-210] a launch whose program is missing waits, with a growing delay", () => {
+describe("[DECIDE-38] a launch whose program is missing waits, with a growing delay", () => {
   check([
     ["first launch", base, missing(now), waits(1_000)],
     ["after a stop", [...talked, ended("stopped")], missing(now), waits(1_000)],
@@ -29,7 +29,7 @@ describe("[CORE-210] a launch whose program is missing waits, with a growing del
   ]);
 });
 
-describe("[CORE-210] a launch that could not start its program is made again, and sooner when asked for", () => {
+describe("[DECIDE-38] a launch that could not start its program is made again, and sooner when asked for", () => {
   const at = (event: SessionEvent, time: number) => ({ ...event, at: time });
   const wait = (ms: number) => ({ do: "wait", until: now + ms, why: "no such binary" }) as const;
   check([
@@ -43,7 +43,7 @@ describe("[CORE-210] a launch that could not start its program is made again, an
   ]);
 });
 
-test("[CORE-210] the status is `starting` and shows why", () => {
+test("[DECIDE-38] the status is `starting` and shows why", () => {
   const options = { stuckAfterMs: 60_000, missingProgram: "mine was not found on PATH" };
   const down = fold([...talked, ended("crash")]);
   expect(statusOf(down, { is: "absent" }, now, options)).toEqual({
@@ -58,7 +58,7 @@ test("[CORE-210] the status is `starting` and shows why", () => {
   expect([failing.crashes, failing.resumeFailures]).toEqual([[], 0]);
 });
 
-describe("[CORE-230] after an hour of launches that could not start the program, the session rests as failed", () => {
+describe("[DECIDE-39] after an hour of launches that could not start the program, the session rests as failed", () => {
   const attempt = (count: number, ms = 0): (SessionEvent & { at?: number })[] => [
     ...talked,
     ended("stopped"),
@@ -87,24 +87,24 @@ describe("[CORE-230] after an hour of launches that could not start the program,
   });
 });
 
-test("[CORE-210] exit codes 126 and 127 mean that the program could not be started; a signal does not", () => {
+test("[DECIDE-38] exit codes 126 and 127 mean that the program could not be started; a signal does not", () => {
   const codes = [0, 1, 126, 127, 128].filter((code) => couldNotStart({ code, signal: null }));
   expect(codes).toEqual([126, 127]);
   expect([couldNotStart(null), couldNotStart({ code: 127, signal: "SIGKILL" })]).toEqual([false, false]);
 });
 
-test("[CORE-210] delays grow to a limit", () => {
+test("[DECIDE-38] delays grow to a limit", () => {
   expect([0, 500, 3_000, 60_000].map(nextLookMs)).toEqual([1_000, 1_000, 3_000, 30_000]);
   expect([1, 2, 3, 60].map(nextRetryMs)).toEqual([1_000, 2_000, 4_000, 300_000]);
 });
 
-test("[UPD-200] only a build that is known, different and settled replaces a living agent", () => {
+test("[CLI-69] only a build that is known, different and settled replaces a living agent", () => {
   const seen = (build: string | null, ms: number) => isStaleBuild("a", { build, since: 0 }, ms);
   expect([seen(null, 1e9), seen("a", 1e9), seen("b", settledBuildMs - 1)]).toEqual([false, false, false]);
   expect(seen("b", settledBuildMs)).toBe(true);
 });
 
-test("[CORE-222] crashes are recent within a minute of the latest, and not where the clock went back behind them", () => {
+test("[DECIDE-36] crashes are recent within a minute of the latest, and not where the clock went back behind them", () => {
   expect(recentCrashes({ crashes: [] })).toBe(0);
   expect(recentCrashes({ crashes: [1_000, 50_000, 61_000] })).toBe(2);
   const hour = 3_600_000;

@@ -25,7 +25,7 @@ import {
 const told = (activity: Activity, at = 0): Hint => ({ activity, source: "hook", at });
 const shown = (activity: Activity, at = 1_000): Hint => ({ activity, source: "screen", at });
 
-describe("[ACT-1] the agent's own word first, the screen second, else unknown", () => {
+describe("[DECIDE-19] the agent's own word first, the screen second, else unknown", () => {
   test.each([
     ["nothing", null, null, null],
     ["only the screen", null, shown("idle"), "idle by screen"],
@@ -55,7 +55,7 @@ describe("[ACT-1] the agent's own word first, the screen second, else unknown", 
   });
 });
 
-test("[ACT-2] only work in silence for longer than the limit is stuck", () => {
+test("[DECIDE-20] only work in silence for longer than the limit is stuck", () => {
   expect(isStuck("working", 0, 1_001, 1_000)).toBe(true);
   expect(isStuck("working", 0, 1_000, 1_000)).toBe(false);
   expect(isStuck("idle", 0, 9_999, 1_000)).toBe(false);
@@ -105,9 +105,9 @@ const rows: Row[] = [
   ["chat without a turn", chat(), alive({ activity: null }), "idle", null],
   ["chat after a turn that went well", chat(turn, turnEnded), alive({ activity: null }), "idle", null],
   ["a plain shell", [{ ...created, role: "shell" }, ready, started, up], alive({ activity: null }), "running", null],
-  ["[CORE-200] a command that reports nothing", upNow, alive({ activity: null }), "running", null],
+  ["[DECIDE-15] a command that reports nothing", upNow, alive({ activity: null }), "running", null],
   [
-    "[CLI-203] terminal asks something that is known",
+    "[CLI-28] terminal asks something that is known",
     upNow,
     alive({ activity: "needs_input", asks: "Claude Code asks whether to trust this folder" }),
     "needs_input",
@@ -153,7 +153,7 @@ const rows: Row[] = [
     "The worktree could not be created: no such base",
   ],
   [
-    "[SPAWN-8] worktree that could not be created",
+    "[SESSION-9] worktree that could not be created",
     [created, { type: "workspace.failed", reason: "no such base" }],
     absent,
     "failed",
@@ -167,7 +167,7 @@ const rows: Row[] = [
     null,
   ],
   [
-    "[CORE-221] on its way to the other kind",
+    "[DECIDE-33] on its way to the other kind",
     [...upNow, intent({ want: "running", convert: { kind: "chat", fresh: false } })],
     alive(),
     "starting",
@@ -197,7 +197,7 @@ const rows: Row[] = [
   ["archived", [...base, intent({ want: "archived" })], absent, "archived", null],
   ["killed", [...base, intent({ want: "killed" })], absent, "killed", null],
   [
-    "[KILL-1] killed wins over what is observed",
+    "[SESSION-22] killed wins over what is observed",
     [...upNow, intent({ want: "killed" })],
     alive({ activity: "working" }),
     "killed",
@@ -207,7 +207,7 @@ const rows: Row[] = [
   ["deleted", [...base, intent({ want: "deleted" })], absent, "killed", "deleted"],
 ];
 
-describe("[CORE-14] status is computed from intent, record and observation", () => {
+describe("[DECIDE-14] status is computed from intent, record and observation", () => {
   test.each(rows)("%s", (_title, events, runtime, status, reason, more) => {
     expect(statusOf(fold(events), runtime, now, { ...options, ...more })).toEqual({ status, reason });
   });
@@ -232,24 +232,24 @@ describe("[CORE-14] status is computed from intent, record and observation", () 
     [badTurn("orphaned_at_restart"), "the agent exited during its last turn"],
     [cut("crash"), "the agent crashed during its last turn and was restarted"],
     [cut("lost"), "its last turn was cut by a reboot or tmux crash"],
-  ])("[CORE-201] a turn that came to nothing needs the user, with the reason (%#)", (events, reason) => {
+  ])("[DECIDE-16] a turn that came to nothing needs the user, with the reason (%#)", (events, reason) => {
     const answer = { status: "idle", reason, turnFailed: true };
     expect(statusOf(fold(events), alive(), now, options)).toEqual(answer);
   });
 
-  test("[CORE-201] is over with the next turn of a chat", () => {
+  test("[DECIDE-16] is over with the next turn of a chat", () => {
     const events = [...badTurn("error"), turn, turnEnded];
     expect(statusOf(fold(events), alive(), now, options)).toEqual({ status: "idle", reason: null });
   });
 
-  test("[CORE-201] is over once the next prompt waits to be sent", () => {
+  test("[DECIDE-16] is over once the next prompt waits to be sent", () => {
     const next: SessionEvent = { type: "prompt.admitted", promptId: asPromptId("next"), text: "go on", by: "person" };
     for (const events of [badTurn("error"), cut("crash")]) {
       expect(statusOf(fold([...events, next]), alive(), now, options)).toEqual({ status: "idle", reason: null });
     }
   });
 
-  test("[CORE-201] is over with the next turn of a terminal, and was none where the agent was idle", () => {
+  test("[DECIDE-16] is over with the next turn of a terminal, and was none where the agent was idle", () => {
     const working: SessionEvent = { type: "activity.changed", activity: "working", source: "hook" };
     expect(statusOf(fold(cut("crash", working)), alive(), now, options)).toEqual({ status: "idle", reason: null });
     const idle = [...upNow, ended("crash"), started, up];
@@ -258,7 +258,7 @@ describe("[CORE-14] status is computed from intent, record and observation", () 
     expect(statusOf(fold(stopped), alive(), now, options)).toEqual({ status: "idle", reason: null });
   });
 
-  test("[SEND-201] an agent that is not ready yet is starting; one that asks has what it asks as its reason", () => {
+  test("[SESSION-45] an agent that is not ready yet is starting; one that asks has what it asks as its reason", () => {
     const starting = alive({ activity: null, starting: true });
     expect(statusOf(fold(upNow), starting, now, options)).toEqual({ status: "starting", reason: null });
     const asks = alive({ activity: "needs_input", asks: "It asks whether to trust this folder" });
@@ -294,7 +294,7 @@ describe("[CORE-14] status is computed from intent, record and observation", () 
   });
 });
 
-test("[PROC-12] an exit is described by its signal before its code", () => {
+test("[DECIDE-29] an exit is described by its signal before its code", () => {
   expect(describeExit({ code: 0, signal: "SIGKILL" })).toBe("signal SIGKILL");
   expect(describeExit({ code: 143, signal: null })).toBe("exit code 143");
   expect(describeExit(null)).toBe("without an exit status");

@@ -32,7 +32,7 @@ test("[TEXT-6] a pasted word is that word and nothing else", () => {
   expect(script).not.toMatch(/[\u0001-\u001f\u007f-\u009f\u202a-\u202e]/);
 });
 
-test("[LOOK-10] the last line that says something, as plain text", () => {
+test("[API-52] the last line that says something, as plain text", () => {
   expect(lastLineOf("first\n  second   line \n\n```\n---\n")).toBe("second line");
   expect(lastLineOf("one\r\ntwo\rthree")).toBe("three");
   expect(lastLineOf("```\n\n")).toBeNull();
@@ -40,7 +40,7 @@ test("[LOOK-10] the last line that says something, as plain text", () => {
   expect(lastLineOf("done\n✓")).toBe("✓");
 });
 
-test("[LOOK-10] nothing in it acts: no escape sequences, control characters or changes of direction, and not too long", () => {
+test("[API-52] nothing in it acts: no escape sequences, control characters or changes of direction, and not too long", () => {
   expect(lastLineOf("\x1b[31mred\x1b[0m \x1b]52;c;aGk=\x07and\x00 \x9bplain\x7f")).toBe("red and plain");
   expect(lastLineOf("user\u202Etxt.exe\u2066 \u200Fend")).toBe("usertxt.exe end");
   const long = lastLineOf("😀".repeat(300))!;

@@ -61,7 +61,7 @@ class Machine {
 const days = (machine: Machine): number => machine.gone! / day;
 
 describe("days in the trash", () => {
-  test("[TRASH-7] a daemon that always runs empties after 14 days and on a later one", () => {
+  test("[TRASH-8] a daemon that always runs empties after 14 days and on a later one", () => {
     const machine = new Machine();
     machine.look();
     expect(machine.until()).toBe("2026-12-01");
@@ -72,7 +72,7 @@ describe("days in the trash", () => {
     expect(days(machine)).toBeLessThan(trashDays + 2);
   });
 
-  test.each(["is switched off", "sleeps"])("[TRASH-7] two hours a day count as a day, and it %s in between", (rest) => {
+  test.each(["is switched off", "sleeps"])("[TRASH-8] two hours a day count as a day, and it %s in between", (rest) => {
     const machine = new Machine();
     for (let used = 0; used < 20 && machine.gone === null; used += 1) {
       // Not at the same hour every day.
@@ -85,7 +85,7 @@ describe("days in the trash", () => {
     expect(days(machine)).toBeLessThan(trashDays + 4);
   });
 
-  test("[TRASH-200] a clock 30 days behind that is set right costs nothing", () => {
+  test("[TRASH-9] a clock 30 days behind that is set right costs nothing", () => {
     const machine = new Machine();
     machine.jump(-30 * day);
     machine.run(hour);
@@ -96,7 +96,7 @@ describe("days in the trash", () => {
     expect(days(machine)).toBeGreaterThan(trashDays);
   });
 
-  test("[TRASH-200] a clock 20 days ahead for a minute or an hour, twice, costs nothing and delays nothing", () => {
+  test("[TRASH-9] a clock 20 days ahead for a minute or an hour, twice, costs nothing and delays nothing", () => {
     for (const ahead of [minute, hour]) {
       const machine = new Machine();
       machine.run(2 * day);
@@ -113,7 +113,7 @@ describe("days in the trash", () => {
     }
   });
 
-  test("[TRASH-200] a clock that is wrong after every boot and set right minutes later counts each day once", () => {
+  test("[TRASH-9] a clock that is wrong after every boot and set right minutes later counts each day once", () => {
     const machine = new Machine();
     for (let used = 0; used < 20 && machine.gone === null; used += 1) {
       machine.run(15 * minute);
@@ -126,7 +126,7 @@ describe("days in the trash", () => {
     expect(days(machine)).toBeLessThan(trashDays + 4);
   });
 
-  test("[TRASH-200] weeks asleep, switched off or without a daemon are one day", () => {
+  test("[TRASH-9] weeks asleep, switched off or without a daemon are one day", () => {
     for (const rest of ["pass", "reboot"] as const) {
       const machine = new Machine();
       machine.run(hour);
@@ -136,7 +136,7 @@ describe("days in the trash", () => {
     }
   });
 
-  test("[TRASH-201] a database from a backup, or without the count, starts no earlier than what it knows", () => {
+  test("[TRASH-10] a database from a backup, or without the count, starts no earlier than what it knows", () => {
     const machine = new Machine();
     machine.run(3 * day);
     const backup = machine.seen;
@@ -150,7 +150,7 @@ describe("days in the trash", () => {
     expect(machine.gone).toBeNull();
   });
 
-  test("[TRASH-201] an entry that left the list and came back is counted from then on", () => {
+  test("[TRASH-10] an entry that left the list and came back is counted from then on", () => {
     const machine = new Machine();
     machine.run(13 * day);
     machine.seen = seeTrash(machine.seen, machine.reading(), []);
@@ -193,7 +193,7 @@ const lasting = { numRuns: 100 };
 const many = { minLength: 15, maxLength: 40 };
 
 describe("whatever the clock does", () => {
-  test("[TRASH-200] in one boot no jumps, sleeps and restarts make 14 days shorter", () => {
+  test("[TRASH-9] in one boot no jumps, sleeps and restarts make 14 days shorter", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(run, rest, set), many), (steps) => {
         const machine = live(steps);
@@ -205,7 +205,7 @@ describe("whatever the clock does", () => {
     );
   });
 
-  test("[TRASH-200] over reboots with a right clock 14 days are 14 days", () => {
+  test("[TRASH-9] over reboots with a right clock 14 days are 14 days", () => {
     let expired = 0;
     fc.assert(
       fc.property(fc.array(fc.oneof(run, rest, reboot), many), (steps) => {
@@ -220,7 +220,7 @@ describe("whatever the clock does", () => {
     expect(expired).toBeGreaterThan(0);
   });
 
-  test("[TRASH-200] whatever the clock shows after a boot, a boot is worth one day at most", () => {
+  test("[TRASH-9] whatever the clock shows after a boot, a boot is worth one day at most", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(run, rest, set, reboot, reset), many), (steps) => {
         const machine = live(steps);
@@ -232,7 +232,7 @@ describe("whatever the clock does", () => {
     );
   });
 
-  test("[TRASH-202] an entry is never gone before the date that was named, with a right clock", () => {
+  test("[TRASH-11] an entry is never gone before the date that was named, with a right clock", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(run, rest, reboot), many), (steps) => {
         const machine = new Machine();

@@ -35,6 +35,6 @@ test.each<[string, SessionJson, string[]]>([
   ["archived", session("archived"), ["rename", "unarchive", "convert", "kill", "delete"]],
   ["killed", session("killed", { workspace: "trashed", trash: "t" }), ["rename", "restore", "delete"]],
   ["killed, its files gone", session("killed", { workspace: "gone" }), ["rename", "delete"]],
-])("[WEB-73] verbs of a session that is %s", (_, given, wanted) => {
+])("[WEB-34] verbs of a session that is %s", (_, given, wanted) => {
   expect(verbsFor(given)).toEqual(wanted);
 });

@@ -48,7 +48,7 @@ async function outcome(act: Promise<unknown>): Promise<unknown> {
 }
 
 describe("the main token", () => {
-  test("[AUTH-1] is made once, 0600, and stays", () => {
+  test("[API-24] is made once, 0600, and stays", () => {
     open();
     const token = readFileSync(tokenFile(), "utf8").trim();
     expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
@@ -58,14 +58,14 @@ describe("the main token", () => {
     expect(readFileSync(tokenFile(), "utf8").trim()).toBe(token);
   });
 
-  test("[AUTH-1] a file that others may read is closed again", () => {
+  test("[API-24] a file that others may read is closed again", () => {
     open();
     chmodSync(tokenFile(), 0o644);
     open();
     expect(statSync(tokenFile()).mode & 0o777).toBe(0o600);
   });
 
-  test("[AUTH-1] a half-written file is replaced, and an empty token lets nobody in", () => {
+  test("[API-24] a half-written file is replaced, and an empty token lets nobody in", () => {
     writeFileSync(tokenFile(), "");
     const access = open();
     expect(access.check("")).toBeNull();
@@ -110,7 +110,7 @@ describe("the main token, replaced", () => {
 });
 
 describe("login links", () => {
-  test("[AUTH-2, DEVICE-5] a code works once, and who comes second learns who came first", async () => {
+  test("[API-25, DEVICE-5] a code works once, and who comes second learns who came first", async () => {
     const access = open();
     const code = codeOf(access);
     const device = new TestDevice(page);
@@ -123,7 +123,7 @@ describe("login links", () => {
     expect(await outcome(byCode(access, `${code.split(".")[0]}.wrong`))).toContain("is not valid");
   });
 
-  test("[AUTH-2] of two that use a code at once, one gets in", async () => {
+  test("[API-25] of two that use a code at once, one gets in", async () => {
     const access = open();
     const code = codeOf(access);
     const both = await Promise.all([outcome(byCode(access, code)), outcome(byCode(access, code))]);
@@ -182,7 +182,7 @@ describe("login links", () => {
     expect(existsSync(left)).toBe(false);
   });
 
-  test("[AUTH-2] the link comes over the socket only, its code behind the #", async () => {
+  test("[API-25] the link comes over the socket only, its code behind the #", async () => {
     const it = await openTestApi();
     try {
       const link = await it.unix("POST", "/api/login-link", { json: {} });
@@ -195,7 +195,7 @@ describe("login links", () => {
 });
 
 describe("devices", () => {
-  test("[AUTH-3, DEVICE-1] survive a restart; nothing that is kept lets anybody in", async () => {
+  test("[API-26, DEVICE-1] survive a restart; nothing that is kept lets anybody in", async () => {
     settings.values.set("access.browserTokens", '[{"hash":"x","createdAt":0,"lastUsedAt":0}]');
     const device = await enrolled(open(), page);
     expect(isIn(open(), device)).toBe(true);
@@ -207,7 +207,7 @@ describe("devices", () => {
     expect(settings.values.has("access.browserTokens")).toBe(false);
   });
 
-  test("[AUTH-3] are logged out after 30 days without use, and each use counts", async () => {
+  test("[API-26] are logged out after 30 days without use, and each use counts", async () => {
     const used = await enrolled(open(), page);
     const unused = await enrolled(open(), page);
     now += 20 * day;
@@ -219,7 +219,7 @@ describe("devices", () => {
     expect(isIn(open(), unused)).toBe(false);
   });
 
-  test("[AUTH-3, DEVICE-10] can be revoked, one or all, for good, and pending links with them", async () => {
+  test("[API-26, DEVICE-10] can be revoked, one or all, for good, and pending links with them", async () => {
     const access = open();
     const [one, two] = [await enrolled(access, page), await enrolled(access, page)];
     expect((await access.revoke(one.id))?.id).toBe(one.id);
@@ -252,7 +252,7 @@ describe("devices", () => {
 });
 
 describe("the passphrase", () => {
-  test("[AUTH-4, DEVICE-6] is proved without being sent; its file then holds a verifier only, 0600", async () => {
+  test("[API-27, DEVICE-6] is proved without being sent; its file then holds a verifier only, 0600", async () => {
     writeFileSync(passphraseFile(), "correct hor\u0073e caf\u00e9\n", { mode: 0o644 });
     const access = open("passphrase");
     expect(access.hasPassphrase).toBe(true);
@@ -299,7 +299,7 @@ describe("the passphrase", () => {
     expect(readFileSync(passphraseFile(), "utf8")).toContain("scrypt");
   });
 
-  test("[AUTH-4] a file that is removed or changed while its verifier is computed stays so", async () => {
+  test("[API-27] a file that is removed or changed while its verifier is computed stays so", async () => {
     writeFileSync(passphraseFile(), "first\n");
     const removed = open("passphrase");
     rmSync(passphraseFile());
@@ -312,21 +312,21 @@ describe("the passphrase", () => {
     expect(readFileSync(passphraseFile(), "utf8")).toBe("third\n");
   });
 
-  test("[AUTH-4] guesses in parallel get no more than five tries", async () => {
+  test("[API-27] guesses in parallel get no more than five tries", async () => {
     writeFileSync(passphraseFile(), "right\n");
     const access = open("passphrase");
     const all = await Promise.all(Array.from({ length: 8 }, () => outcome(guess(access, "wrong"))));
     expect(all.filter((each) => each === "The passphrase is not right.")).toHaveLength(5);
   });
 
-  test("[AUTH-4] is refused where login links are used", async () => {
+  test("[API-27] is refused where login links are used", async () => {
     expect(open().challenge().passphrase).toBeNull();
     expect(await outcome(guess(open(), "x"))).toBe("This daemon takes login links, not a passphrase.");
   });
 });
 
 describe("beyond loopback", () => {
-  test("[AUTH-5] needs passphrase mode and a passphrase", () => {
+  test("[API-28] needs passphrase mode and a passphrase", () => {
     for (const host of ["127.0.0.1", "127.1.2.3", "::1", "localhost"]) assertMayListen(host, "token", false);
     const others = ["0.0.0.0", "::", "192.168.1.5", "example.test", "127.0.0.1.example.test", "localhost.example.test"];
     for (const host of others) {
@@ -340,7 +340,7 @@ describe("beyond loopback", () => {
     }
   });
 
-  test("[AUTH-5] is refused by the server itself, whoever calls it", async () => {
+  test("[API-28] is refused by the server itself, whoever calls it", async () => {
     const it = await openTestApi();
     try {
       await expect(it.api.listenTcp("0.0.0.0", 0)).rejects.toThrow("Refusing to listen on 0.0.0.0");

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const promptPath = "/api/sessions/ma-1/prompts";
 
-test("[SEC-1] a text/plain POST, a form and a POST without a type are refused", async () => {
+test("[API-21] a text/plain POST, a form and a POST without a type are refused", async () => {
   for (const type of [
     "text/plain",
     "application/x-www-form-urlencoded",
@@ -49,14 +49,14 @@ test("[SEC-1] a text/plain POST, a form and a POST without a type are refused", 
   }
 });
 
-test("[HTTP-6] a body over the limit is refused with 413 by its announced length, and the answer arrives", async () => {
+test("[API-6] a body over the limit is refused with 413 by its announced length, and the answer arrives", async () => {
   const answer = await it.tcp("POST", promptPath, { json: { promptId: "p", text: "x".repeat(5_000_000) } });
   expect(answer.status).toBe(413);
   expect(answer.json.error?.message).toBe(`The body exceeds the limit of ${limit} bytes.`);
   expect(answer.headers.connection).toBe("close");
 });
 
-test("[HTTP-6] a sender that reads only after it has sent everything still gets the answer", async () => {
+test("[API-6] a sender that reads only after it has sent everything still gets the answer", async () => {
   const body = Buffer.alloc(5_000_000, 0x20);
   const head = `POST ${promptPath} HTTP/1.1\r\nHost: 127.0.0.1:${it.port}\r\nAuthorization: Bearer ${it.token}\r\n`;
   const socket = connect(it.port, "127.0.0.1");
@@ -73,7 +73,7 @@ test("[HTTP-6] a sender that reads only after it has sent everything still gets 
   expect(text).toMatch(/^HTTP\/1\.1 413 /);
 });
 
-test("[HTTP-6] a body that grows over the limit unannounced is refused while it comes", async () => {
+test("[API-6] a body that grows over the limit unannounced is refused while it comes", async () => {
   const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
     const headers = { authorization: `Bearer ${it.token}`, "content-type": "application/json" };
     const target = { host: "127.0.0.1", port: it.port, method: "POST", path: promptPath, headers, agent: false };
@@ -94,13 +94,13 @@ test("[HTTP-6] a body that grows over the limit unannounced is refused while it 
   expect(answer.text).toContain("The body exceeds the limit");
 });
 
-test("[HTTP-6] whoever has no token may send 16 KiB only", async () => {
+test("[API-6] whoever has no token may send 16 KiB only", async () => {
   const headers = { authorization: undefined };
   const answer = await it.tcp("POST", "/api/login", { json: { code: "x".repeat(20_000) }, headers });
   expect(answer.json.error?.message).toBe("The body exceeds the limit of 16384 bytes.");
 });
 
-test("[HTTP-6] a client that waits for 100-continue is refused before it sends", async () => {
+test("[API-6] a client that waits for 100-continue is refused before it sends", async () => {
   const answer = await new Promise<{ status: number; invited: boolean }>((resolve, reject) => {
     let invited = false;
     const headers = { expect: "100-continue", "content-length": "9000000", "content-type": "application/json" };
@@ -116,7 +116,7 @@ test("[HTTP-6] a client that waits for 100-continue is refused before it sends",
   expect(answer).toEqual({ status: 413, invited: false });
 });
 
-test("[HTTP-6] a client that waits for 100-continue is invited when its body is wanted", async () => {
+test("[API-6] a client that waits for 100-continue is invited when its body is wanted", async () => {
   const body = JSON.stringify({ promptId: "p1", text: "hello" });
   const status = await new Promise<number>((resolve, reject) => {
     const headers = { expect: "100-continue", "content-length": body.length, "content-type": "application/json" };
@@ -129,7 +129,7 @@ test("[HTTP-6] a client that waits for 100-continue is invited when its body is 
   expect(status).toBe(200);
 });
 
-test("[HTTP-9] malformed JSON is refused with its position", async () => {
+test("[API-9] malformed JSON is refused with its position", async () => {
   const headers = { "content-type": "application/json" };
   const answer = await it.tcp("POST", promptPath, { body: '{"promptId": "a",\n "text" "b"}', headers });
   expect(answer.status).toBe(400);
@@ -139,13 +139,13 @@ test("[HTTP-9] malformed JSON is refused with its position", async () => {
   });
 });
 
-test("[HTTP-9] a body of open brackets does not exhaust the stack", async () => {
+test("[API-9] a body of open brackets does not exhaust the stack", async () => {
   const headers = { "content-type": "application/json" };
   const answer = await it.tcp("POST", promptPath, { body: "[".repeat(limit), headers });
   expect(answer.json.error).toMatchObject({ code: "malformed-json" });
 });
 
-test("[HTTP-9] a body that is not UTF-8 is refused", async () => {
+test("[API-9] a body that is not UTF-8 is refused", async () => {
   const headers = { "content-type": "application/json" };
   const answer = await it.tcp("POST", promptPath, { body: Buffer.from([0x22, 0xff, 0x22]), headers });
   expect(answer.json.error).toMatchObject({ code: "malformed-json", message: "The body is not UTF-8." });
@@ -161,29 +161,29 @@ const invalid: [unknown, string][] = [
   [[], "the body: Invalid input: expected object, received array"],
   [null, "the body: Invalid input: expected object, received null"],
 ];
-test.each(invalid)("[HTTP-10] %j is refused: %s", async (json, sentence) => {
+test.each(invalid)("[API-10] %j is refused: %s", async (json, sentence) => {
   const answer = await it.tcp("POST", promptPath, { json });
   expect(answer.status).toBe(400);
   expect(answer.json.error).toMatchObject({ code: "invalid", message: `The request is not valid: ${sentence}.` });
 });
 
-test("[HTTP-10] a body on a route that takes none is refused", async () => {
+test("[API-10] a body on a route that takes none is refused", async () => {
   const answer = await it.tcp("DELETE", "/api/projects/a", { json: { a: 1 } });
   expect(answer.json.error).toMatchObject({ code: "invalid", message: "DELETE does not accept a body here." });
 });
 
-test("[HTTP-10] an empty JSON body counts as an empty object", async () => {
+test("[API-10] an empty JSON body counts as an empty object", async () => {
   const answer = await it.tcp("POST", "/api/sessions/ma-1/stop", { headers: { "content-type": "application/json" } });
   expect(answer.json).toEqual({ route: "stop" });
 });
 
-test("[HTTP-11] a handler's refusal arrives with its code, message, hint and status", async () => {
+test("[API-11] a handler's refusal arrives with its code, message, hint and status", async () => {
   const answer = await it.tcp("GET", "/api/projects");
   expect(answer.status).toBe(409);
   expect(answer.json).toEqual({ error: { code: "conflict", message: "Said no.", hint: "Say yes." } });
 });
 
-test("[HTTP-11] a bug answers 500 without its innards, which stand in the log", async () => {
+test("[API-11] a bug answers 500 without its innards, which stand in the log", async () => {
   const answer = await it.tcp("GET", "/api/trash");
   expect(answer.status).toBe(500);
   expect(answer.json.error?.message).toBe("Something went wrong inside the daemon.");
@@ -193,7 +193,7 @@ test("[HTTP-11] a bug answers 500 without its innards, which stand in the log", 
   expect(String(entry?.fields?.["cause"])).toContain("secret path /home/someone");
 });
 
-test("[HTTP-12] a handler learns that its client has gone", async () => {
+test("[API-12] a handler learns that its client has gone", async () => {
   const headers = { authorization: `Bearer ${it.token}` };
   const request = httpRequest({ host: "127.0.0.1", port: it.port, path: "/api/doctor", headers, agent: false });
   request.on("error", () => undefined);
@@ -204,7 +204,7 @@ test("[HTTP-12] a handler learns that its client has gone", async () => {
   await expect.poll(() => signal?.aborted, { interval: 2 }).toBe(true);
 });
 
-test("[HTTP-13] a read-only daemon reads, logs in, and changes nothing", async () => {
+test("[API-13] a read-only daemon reads, logs in, and changes nothing", async () => {
   const readOnly = await openTestApi({ readOnly: true });
   try {
     const answer = await readOnly.tcp("POST", promptPath, { json: { promptId: "a", text: "b" } });

@@ -16,43 +16,43 @@ afterAll(() => it.close());
 const said = ({ status, json }: Answer): unknown[] => [status, json.error?.code, json.error?.message];
 
 describe("token", () => {
-  test("[HTTP-1] a request over TCP without a token is refused, loopback included", async () => {
+  test("[API-1] a request over TCP without a token is refused, loopback included", async () => {
     const answer = await it.tcp("GET", "/api/info", { headers: { authorization: undefined } });
     expect(said(answer)).toEqual([401, "unauthorized", "Authentication required."]);
     expect(answer.json.error?.hint).toContain("holdfast dashboard");
   });
 
-  test("[HTTP-1] a wrong token is refused", async () => {
+  test("[API-1] a wrong token is refused", async () => {
     const answer = await it.tcp("GET", "/api/info", { headers: { authorization: `Bearer ${"x".repeat(43)}` } });
     expect(said(answer)).toEqual([401, "unauthorized", "The token is not valid."]);
   });
 
-  test("[HTTP-1] a token in the address is not taken", async () => {
+  test("[API-1] a token in the address is not taken", async () => {
     const answer = await it.tcp("GET", `/api/info?token=${it.token}`, { headers: { authorization: undefined } });
     expect(said(answer)).toEqual([401, "unauthorized", "Authentication required."]);
   });
 
-  test("[HTTP-1] the right token is let in", async () => {
+  test("[API-1] the right token is let in", async () => {
     expect((await it.tcp("GET", "/api/info")).json).toEqual({ route: "info" });
   });
 
-  test("[HTTP-1] the unix socket asks for no token, and its Host and Origin mean nothing", async () => {
+  test("[API-1] the unix socket asks for no token, and its Host and Origin mean nothing", async () => {
     const headers = { host: "anything", origin: "http://evil.example" };
     expect((await it.unix("GET", "/api/info", { headers })).json).toEqual({ route: "info" });
   });
 
-  test("[HTTP-1] health is answered without a token", async () => {
+  test("[API-1] health is answered without a token", async () => {
     const answer = await it.tcp("GET", "/api/health", { headers: { authorization: undefined } });
     expect(answer.json).toEqual({ route: "health" });
   });
 
-  test("[HTTP-1] whether a path exists is not told without a token", async () => {
+  test("[API-1] whether a path exists is not told without a token", async () => {
     const answer = await it.tcp("GET", "/api/nothing", { headers: { authorization: undefined } });
     expect(said(answer)).toEqual([401, "unauthorized", "Authentication required."]);
   });
 });
 
-test("[RIGHTS-6] the main token's client is looked up at every address of this machine, and at no other", () => {
+test("[AUTHORIZE-6] the main token's client is looked up at every address of this machine, and at no other", () => {
   const who = createWho({
     peer: () => ({ is: "unknown" }),
     tcpPeer: () => ({ is: "unknown" }),
@@ -78,13 +78,13 @@ test("[RIGHTS-6] the main token's client is looked up at every address of this m
 
 describe("Host", () => {
   const good = ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"];
-  test.each(good)("[SEC-1] %s with our port is answered", async (name) => {
+  test.each(good)("[API-21] %s with our port is answered", async (name) => {
     const answer = await it.tcp("GET", "/api/info", { headers: { host: `${name}:${it.port}` } });
     expect(answer.status).toBe(200);
   });
 
   const bad = ["evil.example", "127.0.0.1", "localhost:1", "127.0.0.1.evil.example", "0.0.0.0", "127.0.0.2"];
-  test.each(bad)("[SEC-1] Host %s is refused, also for health and the dashboard's files", async (host) => {
+  test.each(bad)("[API-21] Host %s is refused, also for health and the dashboard's files", async (host) => {
     const named = host.includes(":") || host === "127.0.0.1" ? host : `${host}:${it.port}`;
     for (const path of ["/api/info", "/api/health", "/"]) {
       const answer = await it.tcp("GET", path, { headers: { host: named } });
@@ -93,7 +93,7 @@ describe("Host", () => {
     }
   });
 
-  test("[SEC-1] no Host and two Hosts are refused", async () => {
+  test("[API-21] no Host and two Hosts are refused", async () => {
     const authorization = `Authorization: Bearer ${it.token}\r\nConnection: close\r\n\r\n`;
     const none = await raw(it.port, `GET /api/info HTTP/1.1\r\n${authorization}`);
     expect(none).toContain("421");
@@ -103,20 +103,20 @@ describe("Host", () => {
     expect(two).toContain("Host not allowed: several.");
   });
 
-  test("[SEC-1] an address that names another server is refused: this is no proxy", async () => {
+  test("[API-21] an address that names another server is refused: this is no proxy", async () => {
     const answer = await it.tcp("GET", "http://evil.example/api/info");
     expect(said(answer)).toEqual([400, "invalid", "The address must be a path: this daemon is not a proxy."]);
   });
 });
 
 describe("Origin", () => {
-  test("[SEC-2] the dashboard's own origin is let in", async () => {
+  test("[API-22] the dashboard's own origin is let in", async () => {
     for (const origin of [it.url, `http://localhost:${it.port}`]) {
       expect((await it.tcp("GET", "/api/info", { headers: { origin } })).status).toBe(200);
     }
   });
 
-  test("[SEC-2] every other origin is refused: other site, other port, other scheme, null", async () => {
+  test("[API-22] every other origin is refused: other site, other port, other scheme, null", async () => {
     const port = it.port;
     const others = [
       "http://evil.example",
@@ -136,7 +136,7 @@ describe("Origin", () => {
     }
   });
 
-  test("[SEC-2] an Origin that equals a foreign Host is refused by its Host", async () => {
+  test("[API-22] an Origin that equals a foreign Host is refused by its Host", async () => {
     const headers = { host: `evil.example:${it.port}`, origin: `http://evil.example:${it.port}` };
     expect(said(await it.tcp("GET", "/api/info", { headers }))).toEqual([
       421,
@@ -147,35 +147,35 @@ describe("Origin", () => {
 });
 
 describe("routes", () => {
-  test("[HTTP-4] an unknown path is 404", async () => {
+  test("[API-4] an unknown path is 404", async () => {
     const answer = await it.tcp("GET", "/api/nothing");
     expect(said(answer)).toEqual([404, "not-found", "Not found: GET /api/nothing."]);
   });
 
-  test("[HTTP-4] a wrong method is 405 and says which are possible", async () => {
+  test("[API-4] a wrong method is 405 and says which are possible", async () => {
     const answer = await it.tcp("DELETE", "/api/sessions");
     expect(said(answer)).toEqual([405, "method-not-allowed", "DELETE is not allowed for /api/sessions."]);
     expect(answer.headers.allow).toBe("GET, HEAD, POST");
   });
 
-  test("[HTTP-5] a socket-only route over TCP is as if it were not there", async () => {
+  test("[API-5] a socket-only route over TCP is as if it were not there", async () => {
     const answer = await it.tcp("POST", "/api/login-link", { json: {} });
     expect(said(answer)).toEqual([404, "not-found", "Not found: POST /api/login-link."]);
     expect(answer.json.error?.hint).toContain("unix socket");
   });
 
-  test("[HTTP-4] an unknown query parameter is an error that names the known ones", async () => {
+  test("[API-4] an unknown query parameter is an error that names the known ones", async () => {
     const answer = await it.tcp("GET", "/api/sessions?projekt=a");
     expect(said(answer)).toEqual([400, "invalid", 'Unknown query parameter "projekt".']);
     expect(answer.json.error?.hint).toBe("Known: project.");
   });
 
-  test("[HTTP-4] parameters and query reach the handler decoded", async () => {
+  test("[API-4] parameters and query reach the handler decoded", async () => {
     await it.tcp("GET", "/api/sessions/ma%2D1/events?since=3");
     expect(it.asked.at(-1)).toMatchObject({ route: "events", ask: { params: { id: "ma-1" }, query: { since: "3" } } });
   });
 
-  test("[HTTP-4] a broken escape in the address is 400", async () => {
+  test("[API-4] a broken escape in the address is 400", async () => {
     expect(said(await it.tcp("GET", "/api/sessions/%zz"))).toEqual([
       400,
       "invalid",
@@ -183,7 +183,7 @@ describe("routes", () => {
     ]);
   });
 
-  test("[HTTP-6] an address over 4096 bytes and headers over 16 KiB are refused", async () => {
+  test("[API-6] an address over 4096 bytes and headers over 16 KiB are refused", async () => {
     expect(said(await it.tcp("GET", `/api/sessions?project=${"x".repeat(5000)}`))).toEqual([
       414,
       "too-large",
@@ -198,7 +198,7 @@ describe("routes", () => {
 });
 
 describe("actor", () => {
-  test("[HTTP-7] over the socket a session may be named as actor; over TCP it is always the person", async () => {
+  test("[API-7] over the socket a session may be named as actor; over TCP it is always the person", async () => {
     const headers = { "holdfast-actor": "session:ma-2" };
     await it.unix("POST", "/api/sessions/ma-1/stop", { json: {}, headers });
     expect(it.asked.at(-1)?.ask.actor).toBe("session:ma-2");
@@ -208,13 +208,13 @@ describe("actor", () => {
     expect(it.asked.at(-1)?.ask.actor).toBe("person");
   });
 
-  test("[HTTP-7] an actor that is no session is refused", async () => {
+  test("[API-7] an actor that is no session is refused", async () => {
     const answer = await it.unix("GET", "/api/info", { headers: { "holdfast-actor": "cleanup" } });
     expect(said(answer)).toEqual([400, "invalid", 'holdfast-actor must be "session:<id>", not "cleanup".']);
   });
 });
 
-test("[HTTP-8] every answer carries the security headers, refusals included", async () => {
+test("[API-8] every answer carries the security headers, refusals included", async () => {
   const answers = [
     await it.tcp("GET", "/api/info"),
     await it.tcp("GET", "/api/nothing"),

@@ -2,7 +2,7 @@ import { hostname, networkInterfaces } from "node:os";
 import { expect, test } from "vitest";
 import { createHosts } from "./hosts.ts";
 
-test("[SEC-1] bound to everything, this machine's own addresses and name are answered for, others not", () => {
+test("[API-21] bound to everything, this machine's own addresses and name are answered for, others not", () => {
   const hosts = createHosts("0.0.0.0", 4710);
   const own = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((each) => each.address));
   for (const address of own) {
@@ -15,7 +15,7 @@ test("[SEC-1] bound to everything, this machine's own addresses and name are ans
   expect(hosts.url).toBe("http://127.0.0.1:4710");
 });
 
-test("[SEC-1] bound to one address, that one is answered for beside loopback", () => {
+test("[API-21] bound to one address, that one is answered for beside loopback", () => {
   const hosts = createHosts("192.168.1.5", 80);
   expect(hosts.allows("192.168.1.5")).toBe(true);
   expect(hosts.allows("192.168.1.5:80")).toBe(true);

@@ -11,7 +11,7 @@ const document = JSON.parse(JSON.stringify(await describeApi({ version: "1.2.3",
   components: { schemas: Record<string, Json> };
 };
 
-test("[HTTP-18] every route stands in the OpenAPI 3.1 document, with its parameters, body and answer", () => {
+test("[API-18] every route stands in the OpenAPI 3.1 document, with its parameters, body and answer", () => {
   expect(document.openapi).toBe("3.1.0");
   expect(document.info).toMatchObject({ title: "Holdfast", version: "1.2.3" });
   for (const name of operationNames) {
@@ -26,7 +26,7 @@ test("[HTTP-18] every route stands in the OpenAPI 3.1 document, with its paramet
   }
 });
 
-test("[RIGHTS-7] the document says which routes an agent may ask, and within which limits", () => {
+test("[AUTHORIZE-7] the document says which routes an agent may ask, and within which limits", () => {
   const agents = (path: string, method: string): unknown => document.paths[path]?.[method]?.["x-agents"];
   expect(agents("/api/sessions/{id}/prompts", "post")).toBe("message");
   expect(agents("/api/sessions/{id}/kill", "post")).toBe("never");
@@ -34,7 +34,7 @@ test("[RIGHTS-7] the document says which routes an agent may ask, and within whi
   expect(document.info.description).toContain("| Send a message | To sessions of its own project; never a shell;");
 });
 
-test("[HTTP-18] every reference in the document resolves, and unknown body keys are ruled out", () => {
+test("[API-18] every reference in the document resolves, and unknown body keys are ruled out", () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1] ?? "");
   expect(references.length).toBeGreaterThan(50);
   for (const reference of references) {
@@ -49,7 +49,7 @@ test("[HTTP-18] every reference in the document resolves, and unknown body keys 
   });
 });
 
-test("[HTTP-18] it is served at /openapi.json, to those with a token", async () => {
+test("[API-18] it is served at /openapi.json, to those with a token", async () => {
   const it = await openTestApi();
   try {
     expect((await it.tcp("GET", "/openapi.json")).json).toEqual(document);

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { hashForMark } from "../base/passphrase.ts";
 import { noticePassphraseChange } from "./passphrase.ts";
 
-test("[REACH-10] another passphrase ends all access, once, also after a crash in between; the same one does not", async () => {
+test("[REMOTE-10] another passphrase ends all access, once, also after a crash in between; the same one does not", async () => {
   const directory = mkdtempSync(join(tmpdir(), "hf-mark-"));
   const markFile = join(directory, "mark");
   const kept = new Map<string, string>();

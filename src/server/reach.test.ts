@@ -15,7 +15,7 @@ import { createHosts } from "./hosts.ts";
 
 const publicUrls = ["https://box.example", "https://box.example:8443", "http://localhost:8080"];
 
-describe("[REACH-1] a public URL", () => {
+describe("[REMOTE-1] a public URL", () => {
   test.each([
     ["https://box.example", "https://box.example"],
     ["https://Box.Example/", "https://box.example"],
@@ -90,7 +90,7 @@ describe("over TCP", () => {
   });
   afterAll(() => it.close());
 
-  test("[REACH-3] forwarded headers change nothing", async () => {
+  test("[REMOTE-3] forwarded headers change nothing", async () => {
     const forged = {
       "x-forwarded-host": "box.example",
       "x-forwarded-proto": "https",
@@ -104,7 +104,7 @@ describe("over TCP", () => {
     expect((await ask({ authorization: "Bearer wrong" })).status).toBe(401);
   });
 
-  test("[REACH-4] a refused Host or Origin names the option to add", async () => {
+  test("[REMOTE-4] a refused Host or Origin names the option to add", async () => {
     const host = await it.tcp("GET", "/", { headers: { host: "box.tailnet.example" } });
     expect([host.status, host.json.error?.hint]).toEqual([421, expect.stringContaining("--public-url https://<name>")]);
     const origin = await it.tcp("GET", "/", { headers: { origin: "https://box.tailnet.example" } });
@@ -122,7 +122,7 @@ describe("over TCP", () => {
     expect(await ask("/api/sessions", "none")).toBe(200);
   });
 
-  test("[SEC-3] localhost reaches us on [::1] too", async () => {
+  test("[API-23] localhost reaches us on [::1] too", async () => {
     const connected = await new Promise((resolve) => {
       const socket = connect(it.port, "::1", () => resolve(true)).on("error", () => resolve(false));
       socket.on("connect", () => socket.destroy());
@@ -130,7 +130,7 @@ describe("over TCP", () => {
     expect(connected).toBe(true);
   });
 
-  test("[SEC-1, SEC-3] where another program has the port on [::1], neither [::1] nor localhost is answered for", async () => {
+  test("[API-21, API-23] where another program has the port on [::1], neither [::1] nor localhost is answered for", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "::1", resolve));
     const api = await openTestApi({ publicUrls });
@@ -193,7 +193,7 @@ describe("our own TLS", () => {
     });
   }
 
-  test("[REACH-5, REACH-6] serves https, keeps the certificate while a renewal is half done, then uses the new one", async () => {
+  test("[REMOTE-5, REMOTE-6] serves https, keeps the certificate while a renewal is half done, then uses the new one", async () => {
     const files = { cert: join(directory, "live.crt"), key: join(directory, "live.key") };
     const put = (from: string, to: string): void => {
       copyFileSync(from, `${to}.new`);
@@ -221,7 +221,7 @@ describe("our own TLS", () => {
     }
   });
 
-  test("[REACH-5] files that cannot work are named, with the next step", () => {
+  test("[REMOTE-5] files that cannot work are named, with the next step", () => {
     const wrong = (cert: string, key: string): unknown => {
       const read = readTlsFiles({ cert, key });
       return read.is === "wrong" ? read.message : read.warnings;
@@ -251,7 +251,7 @@ describe("our own TLS", () => {
   });
 });
 
-test("[REACH-8, LIMIT-1] who listens on a port, and who is connected to it, is read from the kernel's table", async () => {
+test("[REMOTE-8, LIMIT-1] who listens on a port, and who is connected to it, is read from the kernel's table", async () => {
   const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:1266 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1001        0 1 1 0 100 0 0 10 0
    1: 0200007F:D431 0100007F:1266 01 00000000:00000000 00:00000000 00000000  1002        0 2 1 0 20 4 30 10 -1

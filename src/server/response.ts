@@ -123,7 +123,7 @@ export function refuseUpgrade(socket: Duplex, thrown: unknown): void {
   );
 }
 
-/** Where the system has nothing left, the answer gives the reason [PROC-200]. */
+/** Where the system has nothing left, the answer gives the reason [TERMINAL-7]. */
 function told(error: unknown): unknown {
   if (!isExhausted(error)) return error;
   const hint = "Try again in a moment, and see `ulimit -n` of the daemon.";

@@ -70,13 +70,13 @@ async function listener(path: string): Promise<Server> {
 }
 
 describe("the unix socket", () => {
-  test("[HTTP-2] is 0600, and gone after close", async () => {
+  test("[API-2] is 0600, and gone after close", async () => {
     expect(statSync(it.socket).mode & 0o777).toBe(0o600);
     await it.api.close();
     expect(existsSync(it.socket)).toBe(false);
   });
 
-  test("[PROC-9] a stale socket, which refuses connections, is replaced", async () => {
+  test("[BASE-2] a stale socket, which refuses connections, is replaced", async () => {
     const path = join(directory, "stale.sock");
     const server = await listener(join(directory, "first.sock"));
     renameSync(join(directory, "first.sock"), path);
@@ -88,7 +88,7 @@ describe("the unix socket", () => {
     await api.close();
   });
 
-  test("[PROC-9] a file on the path is an error, and stays", async () => {
+  test("[BASE-2] a file on the path is an error, and stays", async () => {
     const path = join(directory, "file.sock");
     writeFileSync(path, "precious");
     await expect(listenOn(path)).rejects.toThrow(`${path} is not a socket; it was left alone.`);
@@ -97,7 +97,7 @@ describe("the unix socket", () => {
     await expect(listenOn(join(directory, "link.sock"))).rejects.toThrow("is not a socket; it was left alone.");
   });
 
-  test("[PROC-9] another program that answers on the path is an error, and goes on", async () => {
+  test("[BASE-2] another program that answers on the path is an error, and goes on", async () => {
     const path = join(directory, "other.sock");
     await listener(path);
     await expect(listenOn(path)).rejects.toThrow(`Another program answers on ${path}; it was left alone.`);
@@ -106,12 +106,12 @@ describe("the unix socket", () => {
     socket.destroy();
   });
 
-  test("[PROC-9] a path over 107 bytes is refused in words", async () => {
+  test("[BASE-2] a path over 107 bytes is refused in words", async () => {
     const path = join(directory, "x".repeat(110));
     await expect(listenOn(path)).rejects.toThrow(`The socket path is longer than 107 bytes: ${path}`);
   });
 
-  test("[HTTP-2] a directory that others may enter is refused", async () => {
+  test("[API-2] a directory that others may enter is refused", async () => {
     const open = join(directory, "open");
     mkdirSync(open);
     chmodSync(open, 0o755);
@@ -120,7 +120,7 @@ describe("the unix socket", () => {
 });
 
 describe("the port", () => {
-  test("[HTTP-3] a taken port is an error that says so and keeps its cause", async () => {
+  test("[API-3] a taken port is an error that says so and keeps its cause", async () => {
     const taken = it.api.listenTcp("127.0.0.1", it.port);
     await expect(taken).rejects.toMatchObject({
       code: "conflict",
@@ -129,7 +129,7 @@ describe("the port", () => {
     });
   });
 
-  test("[HTTP-3] an address that this machine does not have is told so, with the next step", async () => {
+  test("[API-3] an address that this machine does not have is told so, with the next step", async () => {
     const home = temporaryDirectory();
     writeFileSync(join(home, "passphrase"), "correct horse\n");
     const beyond = await openTestApi({ home, mode: "passphrase" });
@@ -145,7 +145,7 @@ describe("the port", () => {
     }
   });
 
-  test("[SEC-3] only the given address is bound", async () => {
+  test("[API-23] only the given address is bound", async () => {
     const refused = await new Promise<string>((resolve) => {
       const socket = connect(it.port, "127.0.0.2");
       socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? ""));
@@ -159,7 +159,7 @@ describe("the port", () => {
 });
 
 describe("close", () => {
-  test("[HTTP-14] takes less than a second with followers, idle connections and a request that never ends", async () => {
+  test("[API-14] takes less than a second with followers, idle connections and a request that never ends", async () => {
     let begun = false;
     const slow = await openTestApi({
       handlers: recordingHandlers([], {
@@ -209,7 +209,7 @@ describe("close", () => {
     deaf.terminate();
   });
 
-  test("[HTTP-14] an answer that is under way is finished, and closing twice is safe", async () => {
+  test("[API-14] an answer that is under way is finished, and closing twice is safe", async () => {
     let finish: (() => void) | undefined;
     const slow = await openTestApi({
       handlers: recordingHandlers([], { doctor: () => new Promise((resolve) => (finish = () => resolve([]))) }),
@@ -227,7 +227,7 @@ describe("close", () => {
   });
 });
 
-test("[HTTP-15] what is not HTTP is refused and harms nobody else", async () => {
+test("[API-15] what is not HTTP is refused and harms nobody else", async () => {
   const answer = await new Promise<string>((resolve, reject) => {
     let text = "";
     const socket = connect(it.port, "127.0.0.1", () => socket.write("\x16\x03\x01 hello\r\n\r\n"));
@@ -240,7 +240,7 @@ test("[HTTP-15] what is not HTTP is refused and harms nobody else", async () => 
   expect((await it.tcp("GET", "/api/info")).status).toBe(200);
 });
 
-test("[HTTP-15] an offer to speak HTTP/2 is ignored and the request answered", async () => {
+test("[API-15] an offer to speak HTTP/2 is ignored and the request answered", async () => {
   const headers = { connection: "Upgrade, HTTP2-Settings", upgrade: "h2c", "http2-settings": "AAMAAABkAAQ" };
   expect((await it.tcp("GET", "/api/info", { headers })).status).toBe(200);
 });

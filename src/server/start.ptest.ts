@@ -17,7 +17,7 @@ const script = `
   console.log(JSON.stringify({ packages, fetch }));
 `;
 
-test("[HTTP-19] loading the API and the client loads no package, and not fetch's classes", () => {
+test("[API-20] loading the API and the client loads no package, and not fetch's classes", () => {
   const modules = ["./server.ts", "../client/client.ts"].map((each) => new URL(each, import.meta.url).href);
   const output = execFileSync(process.execPath, ["--input-type=module", "-e", script, ...modules], {
     encoding: "utf8",

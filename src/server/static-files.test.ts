@@ -30,7 +30,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("[HTTP-16] the dashboard's files are served without a token, with type and cache rules", async () => {
+test("[API-16] the dashboard's files are served without a token, with type and cache rules", async () => {
   const index = await it.tcp("GET", "/", noToken);
   expect(index.text).toBe("<!doctype html>home");
   expect(index.headers["content-type"]).toBe("text/html; charset=utf-8");
@@ -46,7 +46,7 @@ test("[HTTP-16] the dashboard's files are served without a token, with type and 
   expect([head.status, head.headers["content-length"], head.text]).toEqual([200, "19", ""]);
 });
 
-test("[HTTP-20] a file that the build packed is sent packed to whoever takes that, and plain to others", async () => {
+test("[API-19] a file that the build packed is sent packed to whoever takes that, and plain to others", async () => {
   const get = (path: string, encoding?: string) =>
     it.tcp("GET", path, { headers: { ...noToken.headers, "accept-encoding": encoding } });
   const script = "/assets/app-Bx3kd92_.js";
@@ -68,7 +68,7 @@ test("[HTTP-20] a file that the build packed is sent packed to whoever takes tha
   expect((await get("/sw.js")).headers["content-security-policy"]).toContain("worker-src 'self'; manifest-src 'self'");
 });
 
-test("[HTTP-16] an address inside the dashboard opens its page, for a browser that navigates", async () => {
+test("[API-16] an address inside the dashboard opens its page, for a browser that navigates", async () => {
   const headers = { ...noToken.headers, accept: "text/html,*/*" };
   expect((await it.tcp("GET", "/session/ma-1", { headers })).text).toBe("<!doctype html>home");
   expect((await it.tcp("GET", "/session/ma-1", noToken)).status).toBe(404);
@@ -91,14 +91,14 @@ const escapes = [
   "/assets",
   "/%zz",
 ];
-test.each(escapes)("[HTTP-17] %s leaves the directory by no way", async (path) => {
+test.each(escapes)("[API-17] %s leaves the directory by no way", async (path) => {
   const answer = await it.tcp("GET", path, noToken);
   expect(answer.text).not.toContain("secret\n");
   expect(answer.status).toBe(404);
   expect(answer.json.error?.message).toContain("Not found: GET ");
 });
 
-test("[HTTP-16] without a built dashboard / says so", async () => {
+test("[API-16] without a built dashboard / says so", async () => {
   const bare = await openTestApi();
   try {
     const answer = await bare.tcp("GET", "/", noToken);

@@ -69,7 +69,7 @@ const settle = async (frames: Frame[]): Promise<void> => {
 };
 
 describe("WebSocket", () => {
-  test("[STREAM-1] says hello, then gives a snapshot to whoever has no cursor", async () => {
+  test("[API-29] says hello, then gives a snapshot to whoever has no cursor", async () => {
     commit(3);
     const { frames } = await follow();
     await expect.poll(() => frames.length, often).toBe(2);
@@ -79,7 +79,7 @@ describe("WebSocket", () => {
     ]);
   });
 
-  test("[STREAM-1] resumes behind the cursor that is asked for", async () => {
+  test("[API-29] resumes behind the cursor that is asked for", async () => {
     commit(5);
     const { frames, events } = await follow("?after=2");
     await expect.poll(events, often).toEqual(["3", "4", "5"]);
@@ -87,21 +87,21 @@ describe("WebSocket", () => {
     expect(frames.some((each) => each.frame === "snapshot")).toBe(false);
   });
 
-  test("[STREAM-1] an unknown cursor gets a snapshot", async () => {
+  test("[API-29] an unknown cursor gets a snapshot", async () => {
     commit(2);
     const { frames } = await follow("?after=99");
     await expect.poll(() => frames.length, often).toBe(2);
     expect(frames[1]).toMatchObject({ frame: "snapshot", cursor: 2 });
   });
 
-  test("[STREAM-1] a follower of one session gets that one's events only", async () => {
+  test("[API-29] a follower of one session gets that one's events only", async () => {
     const { events } = await follow("?after=0&session=ma-2");
     commit(2, "ma-1");
     commit(1, "ma-2");
     await expect.poll(events, often).toEqual(["3"]);
   });
 
-  test("[EVT-13] 100 commits in a tick are one message, read and written once for all followers", async () => {
+  test("[API-37] 100 commits in a tick are one message, read and written once for all followers", async () => {
     const followers = await Promise.all(Array.from({ length: 10 }, () => follow("?after=0")));
     const reads = it.tail.reads;
     commit(100);
@@ -111,7 +111,7 @@ describe("WebSocket", () => {
     await expect.poll(() => it.tail.reads - reads, often).toBe(2);
   });
 
-  test("[EVT-13] commits spread over a tick are still at most one message a tick", async () => {
+  test("[API-37] commits spread over a tick are still at most one message a tick", async () => {
     const { frames, events } = await follow("?after=0");
     const begun = performance.now();
     for (let turn = 0; turn < 200; turn++) {
@@ -124,7 +124,7 @@ describe("WebSocket", () => {
     expect(events()).toEqual(Array.from({ length: 200 }, (_, n) => String(n + 1)));
   });
 
-  test("[STREAM-2] more than one page of the log comes page by page, gapless", async () => {
+  test("[API-30] more than one page of the log comes page by page, gapless", async () => {
     commit(3500);
     const { events, frames } = await follow("?after=0");
     await expect.poll(() => events().length, often).toBe(3500);
@@ -132,7 +132,7 @@ describe("WebSocket", () => {
     expect(events().at(-1)).toBe("3500");
   });
 
-  test("[STREAM-3] a follower that takes nothing holds bounded memory, and catches up by cursor", async () => {
+  test("[API-31] a follower that takes nothing holds bounded memory, and catches up by cursor", async () => {
     const { socket, events } = await follow("?after=0");
     const other = await follow("?after=0");
     socket.pause();
@@ -149,7 +149,7 @@ describe("WebSocket", () => {
     expect(unsentBytes()).toBe(0);
   });
 
-  test("[STREAM-4] an answer to a client's ping shows that the line lives", async () => {
+  test("[API-32] an answer to a client's ping shows that the line lives", async () => {
     const { socket, frames } = await follow("?after=0");
     commit(2);
     await expect.poll(() => frames.length, often).toBe(2);
@@ -158,7 +158,7 @@ describe("WebSocket", () => {
     expect(frames[2]).toMatchObject({ frame: "hello", cursor: 2 });
   });
 
-  test("[STREAM-4] a follower that answers nothing is let go after three beats", async () => {
+  test("[API-32] a follower that answers nothing is let go after three beats", async () => {
     await beatEvery(20);
     const headers = { authorization: `Bearer ${it.token}` };
     const socket = openSocket("", [], { headers, autoPong: false });
@@ -167,7 +167,7 @@ describe("WebSocket", () => {
     expect(it.tail.listeners).toBe(0);
   });
 
-  test("[STREAM-4] one that answers stays, however long it is quiet", async () => {
+  test("[API-32] one that answers stays, however long it is quiet", async () => {
     await beatEvery(100);
     const { socket } = await follow();
     let pings = 0;
@@ -176,7 +176,7 @@ describe("WebSocket", () => {
     expect(socket.readyState).toBe(WebSocket.OPEN);
   });
 
-  test("[STREAM-5] nobody listens to the log while nobody follows", async () => {
+  test("[API-33] nobody listens to the log while nobody follows", async () => {
     expect(it.tail.listeners).toBe(0);
     const { socket } = await follow();
     expect(it.tail.listeners).toBe(1);
@@ -184,13 +184,13 @@ describe("WebSocket", () => {
     await expect.poll(() => it.tail.listeners, often).toBe(0);
   });
 
-  test("[STREAM-6] a browser gives its token as a subprotocol, which is not sent back", async () => {
+  test("[API-34] a browser gives its token as a subprotocol, which is not sent back", async () => {
     const { socket, frames } = await follow("", ["holdfast.v1", `holdfast.token.${it.token}`]);
     expect(socket.protocol).toBe("holdfast.v1");
     await settle(frames);
   });
 
-  test("[STREAM-6] compression is off", async () => {
+  test("[API-34] compression is off", async () => {
     const { socket } = await follow();
     expect(socket.extensions).toBe("");
   });
@@ -218,7 +218,7 @@ describe("WebSocket", () => {
     ],
     ["a broken cursor", () => openSocket("?after=x"), 400, '`after` must be a cursor (an integer), not "x".'],
   ];
-  test.each(refusals)("[SEC-1] an upgrade with %s is refused", async (_, open, status, message) => {
+  test.each(refusals)("[API-21] an upgrade with %s is refused", async (_, open, status, message) => {
     const socket = open();
     const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
       socket.on("open", () => reject(new Error("was let in")));
@@ -232,7 +232,7 @@ describe("WebSocket", () => {
     expect(JSON.parse(answer.text)).toMatchObject({ error: { message } });
   });
 
-  test("[STREAM-6] only /api/stream becomes a WebSocket, and it is nothing else", async () => {
+  test("[API-34] only /api/stream becomes a WebSocket, and it is nothing else", async () => {
     const socket = new WebSocket(`ws://127.0.0.1:${it.port}/api/info`, {
       headers: { authorization: `Bearer ${it.token}` },
     });
@@ -244,7 +244,7 @@ describe("WebSocket", () => {
     expect(plain.json.error?.message).toBe("This address requires a WebSocket.");
   });
 
-  test("[ROLE-2] streams and the login link ask the guard who may use them, by either way in", async () => {
+  test("[SESSION-55] streams and the login link ask the guard who may use them, by either way in", async () => {
     await it.close();
     const guarded: string[] = [];
     it = await openTestApi({
@@ -262,7 +262,7 @@ describe("WebSocket", () => {
     expect(guarded).toEqual(["stream session:ma-2 ma-1", "sse session:ma-2 ma-1", "loginLink session:ma-2 "]);
   });
 
-  test("[AUTH-3, DEVICE-10] logging out, a revocation and other rights end the streams of that device", async () => {
+  test("[API-26, DEVICE-10] logging out, a revocation and other rights end the streams of that device", async () => {
     const open = async (rights?: Right) => {
       const device = await enrolled(it.access, it.url, rights);
       const followed = await follow("", ["holdfast.v1", device.protocol("/api/stream")]);
@@ -361,7 +361,7 @@ describe("server-sent events", () => {
         : [{ id: /^id: (.*)$/m.exec(block)?.[1] ?? null, frame: JSON.parse(data) as Frame }];
     });
 
-  test("[STREAM-7] the same frames come as events, their cursor as id, kept warm by comments", async () => {
+  test("[API-35] the same frames come as events, their cursor as id, kept warm by comments", async () => {
     await beatEvery(20);
     commit(1);
     const lines = await listen("/api/events");
@@ -376,7 +376,7 @@ describe("server-sent events", () => {
     await expect.poll(() => lines.text, often).toContain("\n\n:\n\n");
   });
 
-  test("[STREAM-7] Last-Event-ID resumes, and wins over the address", async () => {
+  test("[API-35] Last-Event-ID resumes, and wins over the address", async () => {
     commit(5);
     const lines = await listen("/api/events?after=1", { "last-event-id": "3" });
     await expect.poll(() => parsed(lines).length, often).toBe(2);
@@ -385,7 +385,7 @@ describe("server-sent events", () => {
     await expect.poll(() => textsOf(parsed(byAddress).map((each) => each.frame)), often).toEqual(["5"]);
   });
 
-  test("[STREAM-3] a reader that takes nothing holds bounded memory", async () => {
+  test("[API-31] a reader that takes nothing holds bounded memory", async () => {
     const socket = connect(it.port, "127.0.0.1");
     opened.push({ close: () => socket.destroy() });
     const host = `Host: 127.0.0.1:${it.port}\r\nAuthorization: Bearer ${it.token}`;

@@ -89,7 +89,7 @@ async function attach(query = "", readOnly = false): Promise<Watched & { screen:
 }
 
 describe("a terminal", () => {
-  test("[VIEW-1] says which launch it shows, then gives its bytes, and last why it ended", async () => {
+  test("[TERMINAL-40] says which launch it shows, then gives its bytes, and last why it ended", async () => {
     const { screen, screens, texts, bytes, code } = await attach("?cols=120&rows=40");
     expect(screens.asked[0]).toMatchObject({ session: "ma-1", request: { cols: 120, rows: 40, readonly: false } });
     screen.sink!.data(Buffer.from([0xc3]));
@@ -104,7 +104,7 @@ describe("a terminal", () => {
     expect(screen.did).toEqual(["close"]);
   });
 
-  test("[VIEW-2] what is typed before it is attached is dropped; a size that came meanwhile is not", async () => {
+  test("[TERMINAL-41] what is typed before it is attached is dropped; a size that came meanwhile is not", async () => {
     const screens = new Screens();
     it = await openTestApi({ terminals: screens });
     const { socket, texts } = watch();
@@ -124,7 +124,7 @@ describe("a terminal", () => {
     await expect.poll(() => screen.did, often).toEqual(["500x2", "typed now"]);
   });
 
-  test("[VIEW-2] what is typed after the end goes nowhere", async () => {
+  test("[TERMINAL-41] what is typed after the end goes nowhere", async () => {
     const { screen, socket, code } = await attach();
     screen.sink!.end("over");
     socket.send(Buffer.from("too late"));
@@ -132,7 +132,7 @@ describe("a terminal", () => {
     expect(screen.did).toEqual(["close"]);
   });
 
-  test("[VIEW-2] one who only watches types nothing, until it says otherwise; a read-only daemon never lets it", async () => {
+  test("[TERMINAL-41] one who only watches types nothing, until it says otherwise; a read-only daemon never lets it", async () => {
     const { screen, socket, texts } = await attach("?readonly=1");
     expect(texts).toEqual([{ type: "attached", launch: "launch-1", readonly: true }]);
     const say = (message: object): void => socket.send(JSON.stringify(message));
@@ -154,7 +154,7 @@ describe("a terminal", () => {
     await expect.poll(() => locked.screen.did, often).toEqual(["91x30"]);
   });
 
-  test("[VIEW-5] a viewer that goes closes its screen, also one that is still being opened", async () => {
+  test("[TERMINAL-44] a viewer that goes closes its screen, also one that is still being opened", async () => {
     const { screen, socket, screens } = await attach();
     socket.terminate();
     await expect.poll(() => screen.did, often).toEqual(["close"]);
@@ -167,7 +167,7 @@ describe("a terminal", () => {
     await expect.poll(() => late.did, often).toEqual(["close"]);
   });
 
-  test("[VIEW-5] a viewer that has gone without a word is given up", async () => {
+  test("[TERMINAL-44] a viewer that has gone without a word is given up", async () => {
     const screens = new Screens();
     it = await openTestApi({ terminals: screens, heartbeatMs: 20 });
     const { socket, texts } = watch();
@@ -179,7 +179,7 @@ describe("a terminal", () => {
     await expect.poll(() => screen.did, often).toEqual(["close"]);
   });
 
-  test("[VIEW-6] a viewer that takes no bytes has its screen held back, and gets the rest later", async () => {
+  test("[TERMINAL-45] a viewer that takes no bytes has its screen held back, and gets the rest later", async () => {
     const { screen, socket, bytes } = await attach();
     socket.pause();
     const chunk = Buffer.alloc(256 * 1024, "x");
@@ -198,7 +198,7 @@ describe("a terminal", () => {
     await expect.poll(() => bytes().length, often).toBe(sent);
   });
 
-  test("[VIEW-1] where there is nothing to show it says why", async () => {
+  test("[TERMINAL-40] where there is nothing to show it says why", async () => {
     const screens = new Screens();
     it = await openTestApi({ terminals: screens });
     const { texts, code } = watch();
@@ -214,7 +214,7 @@ describe("a terminal", () => {
     expect(it.logged.some(({ message }) => message === "a terminal could not be opened")).toBe(true);
   });
 
-  test("[VIEW-7] stands behind the same gate as the stream", async () => {
+  test("[TERMINAL-46] stands behind the same gate as the stream", async () => {
     const screens = new Screens();
     it = await openTestApi({ terminals: screens });
     const refused = (query: string, options: ClientOptions): Promise<number> =>
@@ -249,7 +249,7 @@ describe("a terminal", () => {
     expect((await it.tcp("GET", "/api/sessions/ma-1/terminal")).json.error?.message).toContain("WebSocket");
   });
 
-  test("[VIEW-7] messages that it does not know, and those over 64 KiB, end it", async () => {
+  test("[TERMINAL-46] messages that it does not know, and those over 64 KiB, end it", async () => {
     const { screen, socket, texts, code } = await attach();
     socket.send(Buffer.alloc(64 * 1024, "y"));
     await expect.poll(() => screen.did.length, often).toBe(1);
@@ -263,7 +263,7 @@ describe("a terminal", () => {
     expect(second.screen.did).toEqual(["close"]);
   });
 
-  test("[VIEW-7] a browser that is logged out loses its terminals, and a stop tells all of them", async () => {
+  test("[TERMINAL-46] a browser that is logged out loses its terminals, and a stop tells all of them", async () => {
     const screens = new Screens();
     it = await openTestApi({ terminals: screens });
     const device = await enrolled(it.access, it.url);

@@ -8,7 +8,7 @@ describe("webhooks", () => {
   const path = "/api/webhooks/my-app";
   const headers = { authorization: undefined, "content-type": "application/x-www-form-urlencoded" };
 
-  test("[TRK-4] need no token and are handed on as the bytes that were signed, whatever they are", async () => {
+  test("[TRACKER-41] need no token and are handed on as the bytes that were signed, whatever they are", async () => {
     const taken: Uint8Array[] = [];
     const seen: unknown[] = [];
     const handlers = recordingHandlers([], {

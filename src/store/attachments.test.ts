@@ -22,7 +22,7 @@ const admit =
     events: [{ type: "prompt.admitted", promptId, text: "t", by: "person", attachments: bytes.map(named) }],
   });
 
-test("[ATT-3] attachments are stored with their prompt, once, and go with their session", async () => {
+test("[CHAT-133] attachments are stored with their prompt, once, and go with their session", async () => {
   const home = makeHome();
   const store = home.open();
   await store.create(created("ma-1"));
@@ -42,7 +42,7 @@ test("[ATT-3] attachments are stored with their prompt, once, and go with their 
   raw.close();
 });
 
-test("[ATT-3] bytes that are not those that were stored are never handed on", async () => {
+test("[CHAT-133] bytes that are not those that were stored are never handed on", async () => {
   const home = makeHome();
   const store = home.open();
   await store.create(created("ma-1"));

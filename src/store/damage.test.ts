@@ -10,7 +10,7 @@ import { admitted, created, errorOf, eventOf, intent, makeHome, output, renamed,
 const one = asSessionId("ma-1");
 const two = asSessionId("ma-2");
 
-it("[DB-3] shows a damaged event as a warning in its place, and verify names it", async () => {
+it("[STORE-24] shows a damaged event as a warning in its place, and verify names it", async () => {
   const home = await homeWithData();
   // One letter in the file itself, as a failing disk does it.
   const bytes = readFileSync(home.options.path);
@@ -33,7 +33,7 @@ it("[DB-3] shows a damaged event as a warning in its place, and verify names it"
 });
 
 it.each(["at = at + 1", "type = 'notice'", "crc = crc + 1", "body = '{}'", "body = 'no json'"])(
-  "[DB-3] notices a changed column (%s)",
+  "[STORE-24] notices a changed column (%s)",
   async (change) => {
     const home = await homeWithData();
     damage(home, `UPDATE events SET ${change} WHERE session = 'ma-1' AND seq = 2`);
@@ -43,7 +43,7 @@ it.each(["at = at + 1", "type = 'notice'", "crc = crc + 1", "body = '{}'", "body
   },
 );
 
-it("[DB-3] never hands out a prompt whose text is damaged", async () => {
+it("[STORE-24] never hands out a prompt whose text is damaged", async () => {
   const home = await homeWithData();
   damage(home, `UPDATE events SET body = replace(body, 'do it', 'do no') WHERE type = 'prompt.admitted'`);
   const store = home.open();
@@ -110,7 +110,7 @@ function damage(home: Home, sql: string): void {
   }
 }
 
-it("[DOC-5] without a daemon the database is looked at under its lock, without writing: whole, damaged, newer, in use", async () => {
+it("[CLI-60] without a daemon the database is looked at under its lock, without writing: whole, damaged, newer, in use", async () => {
   const home = await homeWithData();
   const { path, backupsDirectory } = home.options;
   const paths = { home: dirname(path), database: path, backups: backupsDirectory, lock: `${path}.lock` };
@@ -134,7 +134,7 @@ it("[DOC-5] without a daemon the database is looked at under its lock, without w
   expect(checkDatabase(paths)).toMatchObject({ level: "fail", fix: expect.stringContaining("to a safe place first") });
 });
 
-it("[HOME-200] a database of a home in another directory names what start needs to know", async () => {
+it("[HOME-3] a database of a home in another directory names what start needs to know", async () => {
   const home = await homeWithData();
   const { path, backupsDirectory } = home.options;
   const paths = { home: dirname(path), database: path, backups: backupsDirectory, lock: `${path}.lock` };

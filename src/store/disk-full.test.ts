@@ -42,7 +42,7 @@ describe("a full disk", () => {
     expect(store.verify()).toEqual([]);
   });
 
-  it("[DB-5] says what is full and what still works", async () => {
+  it("[DAEMON-23] says what is full and what still works", async () => {
     const { store, home } = await fullDisk();
     expect(await errorOf(store.change(one, () => [big]))).toMatchObject({
       code: "disk-full",
@@ -51,7 +51,7 @@ describe("a full disk", () => {
     });
   });
 
-  it("[DB-200] answers every caller when the reserve cannot be given back either", async () => {
+  it("[DAEMON-24] answers every caller when the reserve cannot be given back either", async () => {
     const { store, reserve } = await fullDisk();
     rmSync(reserve);
     // Cannot be removed as a file: what a disk that turned read-only does to the reserve.
@@ -64,7 +64,7 @@ describe("a full disk", () => {
   });
 
   it.each(["stopped", "killed", "deleted"] as const)(
-    "[DB-5] still records %s, by giving the reserve away",
+    "[DAEMON-23] still records %s, by giving the reserve away",
     async (want) => {
       const { store, reserve } = await fullDisk();
       const kill = store.change(one, () => [...Array<typeof big>(5).fill(big), intent(want)]);
@@ -76,13 +76,13 @@ describe("a full disk", () => {
     },
   );
 
-  it("[DB-5] keeps the reserve for other batches", async () => {
+  it("[DAEMON-23] keeps the reserve for other batches", async () => {
     const { store, reserve } = await fullDisk();
     await errorOf(store.change(one, () => [big, intent("archived")]));
     expect(existsSync(reserve)).toBe(true);
   });
 
-  it("[DB-5] keeps the room it gave away for the ends of sessions until there is space again", async () => {
+  it("[DAEMON-23] keeps the room it gave away for the ends of sessions until there is space again", async () => {
     const disk = await fullDisk();
     const { store, reserve } = disk;
     await store.change(one, () => [big, intent("killed")]);
@@ -98,7 +98,7 @@ describe("a full disk", () => {
     expect(statSync(reserve).size).toBe(reserveBytes);
   });
 
-  it("[DB-5] allocates the reserve when it opens, again when it is missing or cut short", async () => {
+  it("[DAEMON-23] allocates the reserve when it opens, again when it is missing or cut short", async () => {
     const home = makeHome();
     const reservePath = join(home.directory, "reserve");
     home.open({ reservePath }).close();

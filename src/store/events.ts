@@ -1,4 +1,4 @@
-/** Event rows: written in batches, read by sequence or by cursor, each with a checksum [DB-3]. */
+/** Event rows: written in batches, read by sequence or by cursor, each with a checksum [STORE-24]. */
 import { crc32 } from "node:zlib";
 import type { LogEntry, SessionEvent, StoredEvent } from "../contract/event.ts";
 import type { EventsWanted } from "../ports/store.ts";

@@ -31,7 +31,7 @@ export function isDiskFull(error: unknown, paths: DatabasePaths): boolean {
   const code = resultCode(error);
   if (code === null || (code & 0xff) === full) return code !== null;
   if (code !== ioWrite && code !== ioSync && code !== ioShmSize) return false;
-  // A disk that fails, or was remounted read-only because of that, has the same codes [DB-200].
+  // A disk that fails, or was remounted read-only because of that, has the same codes [DAEMON-24].
   const trouble = probeOf(paths);
   return trouble === null || trouble === "full";
 }
@@ -91,7 +91,7 @@ function notWritable(error: unknown, paths: DatabasePaths): HoldfastError {
   });
 }
 
-/** By path: opening the file would drop SQLite's locks [DB-1]. */
+/** By path: opening the file would drop SQLite's locks [STORE-22]. */
 function isWritable(path: string): boolean {
   try {
     accessSync(path, constants.W_OK);

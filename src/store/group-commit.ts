@@ -66,7 +66,7 @@ export class GroupCommit {
       : this.#queue.splice(0, maxOperationsPerCommit);
   }
 
-  /** Every failure rejects the callers; nothing is thrown into the event loop [DB-200]. */
+  /** Every failure rejects the callers; nothing is thrown into the event loop [DAEMON-24]. */
   #commit(operations: readonly Operation[]): void {
     try {
       this.#attempt(operations);
@@ -91,7 +91,7 @@ export class GroupCommit {
     this.#succeed(accepted, draft);
   }
 
-  /** Retries with the space of the reserve, which is only for stops, kills and deletions [DB-5]. */
+  /** Retries with the space of the reserve, which is only for stops, kills and deletions [DAEMON-23]. */
   #commitEndings(operations: readonly Operation[]): void {
     const draft = this.#parts.draft(true);
     const accepted = applyAll(operations, draft);

@@ -106,7 +106,7 @@ describe("what must not be touched", () => {
     writer.close();
   });
 
-  it("[DB-2] refuses a SQLite that can damage the database", async () => {
+  it("[STORE-23] refuses a SQLite that can damage the database", async () => {
     for (const version of ["3.51.2", "3.50.9", "2.99.99"]) {
       expect(await errorOf(() => requireSqliteVersion(version))).toMatchObject({
         code: "storage",
@@ -173,7 +173,7 @@ describe("a new database", () => {
   });
 
   it.runIf(process.platform === "linux")(
-    "[DB-1] keeps its locks: nothing but SQLite opens the file (needs Linux)",
+    "[STORE-22] keeps its locks: nothing but SQLite opens the file (needs Linux)",
     async () => {
       const home = await homeWithData();
       const store = home.open({ reservePath: join(home.directory, "reserve") });

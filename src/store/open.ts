@@ -38,7 +38,7 @@ export function openStore(options: StoreOptions): Store {
     if (isNew) makePrivateDirectory(dirname(path));
     sqlite = new Sqlite(path, disk?.maxPages);
     if (isNew) {
-      // SQLite gives its -wal and -shm files the database's mode. By path: another descriptor would drop locks [DB-1].
+      // SQLite gives its -wal and -shm files the database's mode. By path: another descriptor would drop locks [STORE-22].
       chmodSync(path, 0o600);
       syncDirectory(dirname(path));
     }

@@ -5,7 +5,7 @@ import { created, errorOf, intent, makeHome, output } from "./store.fixture.ts";
 const id = asSessionId("a-1");
 const launch = asLaunchId("l-1");
 
-test("[STORE-30] events, lines, answers and the place in a chat launch's files are one transaction", async () => {
+test("[STORE-26] events, lines, answers and the place in a chat launch's files are one transaction", async () => {
   const home = makeHome();
   const store = home.open();
   await store.create(created(id));
@@ -36,7 +36,7 @@ test("[STORE-30] events, lines, answers and the place in a chat launch's files a
   expect(again.session(id)?.seq).toBe(2);
 });
 
-test("[STORE-31] a refused step writes neither events nor place, and a step of nothing changes nothing", async () => {
+test("[STORE-27] a refused step writes neither events nor place, and a step of nothing changes nothing", async () => {
   const store = makeHome(":memory:").open();
   await store.create(created(id));
   const refused = store.chat(id, launch, () => {
@@ -47,7 +47,7 @@ test("[STORE-31] a refused step writes neither events nor place, and a step of n
   expect(store.launchPlaces()).toEqual([]);
 });
 
-test("[STORE-32] texts that are in the agent's file are dropped, their keys are kept", async () => {
+test("[STORE-28] texts that are in the agent's file are dropped, their keys are kept", async () => {
   const store = makeHome(":memory:").open();
   await store.create(created(id));
   await store.chat(id, launch, () => ({
@@ -60,7 +60,7 @@ test("[STORE-32] texts that are in the agent's file are dropped, their keys are 
   expect(store.outboxAfter(launch, 0).map((row) => row.text)).toEqual([null, "2\n"]);
 });
 
-test("[STORE-33] a new launch drops the places of the session's earlier ones; a forgotten or purged one is gone", async () => {
+test("[STORE-29] a new launch drops the places of the session's earlier ones; a forgotten or purged one is gone", async () => {
   const store = makeHome(":memory:").open();
   await store.create(created(id));
   const line = { lines: [{ key: "a", text: "1\n" }] };

@@ -7,7 +7,7 @@ import { Recent } from "./recent.ts";
 const one = asSessionId("ma-1");
 const two = asSessionId("ma-2");
 
-test("[STORE-34] a follower gets the same from memory as from the database", async () => {
+test("[STORE-31] a follower gets the same from memory as from the database", async () => {
   const home = makeHome();
   const store = home.open();
   await store.create(created("ma-1"));
@@ -29,7 +29,7 @@ test("[STORE-34] a follower gets the same from memory as from the database", asy
   }
 });
 
-test("[STORE-34] what was purged is shown to no follower", async () => {
+test("[STORE-31] what was purged is shown to no follower", async () => {
   const store = makeHome().open();
   store.onCommit(() => undefined);
   await Promise.all([store.create(created("ma-1")), store.create(created("ma-2"))]);
@@ -38,7 +38,7 @@ test("[STORE-34] what was purged is shown to no follower", async () => {
   expect(store.log(0, 10).map(({ session }) => session)).toEqual([two]);
 });
 
-test("[STORE-34] the newest commits are kept up to 8 MiB, without a gap, and for a moment", () => {
+test("[STORE-31] the newest commits are kept up to 8 MiB, without a gap, and for a moment", () => {
   vi.useFakeTimers();
   try {
     const recent = new Recent();

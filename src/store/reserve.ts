@@ -1,6 +1,6 @@
 /**
  * A file that only reserves space: when the disk is full, deleting it makes room to record that a session should stop
- * [DB-5]. Until it is restored only such records are written, so other writes cannot use the space.
+ * [DAEMON-23]. Until it is restored only such records are written, so other writes cannot use the space.
  */
 import { crypto } from "../base/digest.ts";
 import { rmSync, statSync, statfsSync, writeFileSync } from "node:fs";

@@ -9,7 +9,7 @@ const canMount =
   spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "none", "/mnt"], { stdio: "ignore" }).status === 0;
 
 it.runIf(canMount)(
-  "[DB-5] records a kill on a disk that is really full, and takes the reserve back later (needs to mount a disk)",
+  "[DAEMON-23] records a kill on a disk that is really full, and takes the reserve back later (needs to mount a disk)",
   () => {
     const { directory } = makeHome();
     const answer = execFileSync("unshare", ["-rm", process.execPath, child, directory], { encoding: "utf8" });

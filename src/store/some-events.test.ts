@@ -15,7 +15,7 @@ async function filled() {
   return { store, last: store.session(id)!.seq };
 }
 
-test("[STORE-35] no more is read than was wanted: first or newest, of some types, up to so many characters, at least one", async () => {
+test("[STORE-30] no more is read than was wanted: first or newest, of some types, up to so many characters, at least one", async () => {
   const { store, last } = await filled();
   const seqs = (wanted: Parameters<typeof store.someEvents>[1]): number[] =>
     store.someEvents(id, wanted).map(({ seq }) => seq);
@@ -34,7 +34,7 @@ test("[STORE-35] no more is read than was wanted: first or newest, of some types
   expect(bounded).toHaveLength(3);
 });
 
-test("[LOOK-9] a page that was cut is not taken for the last one", () => {
+test("[API-51] a page that was cut is not taken for the last one", () => {
   const event = (length: number) => ({ seq: 1, at: "", type: "agent.text", text: "x".repeat(length) });
   expect(isLastPage([], 10)).toBe(true);
   expect(isLastPage([event(10)], 10)).toBe(true);

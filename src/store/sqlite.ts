@@ -2,7 +2,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { HoldfastError } from "../contract/errors.ts";
 
-/** Older versions can corrupt a WAL database when two connections write [DB-2]. */
+/** Older versions can corrupt a WAL database when two connections write [STORE-23]. */
 const oldestSqlite = "3.51.3";
 
 /** The sqlite3 tool may lock the file for a moment; without this SQLite gives up immediately. */

@@ -193,7 +193,7 @@ describe.each(["a file", ":memory:"] as const)("the store on %s", (where) => {
     expect(await errorOf(() => store.events(one, 0, 1))).toMatchObject({ code: "storage" });
   });
 
-  it("[DB-6] answers a probe with a query and a write of its own", async () => {
+  it("[STORE-25] answers a probe with a query and a write of its own", async () => {
     const store = makeHome(where).open();
     await store.probe();
     expect(Number(store.getSetting("store.probed-at"))).toBeGreaterThan(0);
@@ -233,7 +233,7 @@ it("[STORE-5] has everything after it is opened again", async () => {
   expect([third.wasUsed("ma-2"), third.deleting(), third.cursor(), third.verify()]).toEqual([true, [], 5, []]);
 });
 
-it("[VERB-202] a verb that was judged against another state than the one it is committed over is not written", async () => {
+it("[SESSION-36] a verb that was judged against another state than the one it is committed over is not written", async () => {
   const store = makeHome(":memory:").open();
   const one = asSessionId("ma-1");
   const { seq } = await store.create(created("ma-1"));

@@ -17,12 +17,12 @@ import {
 } from "./decide.fixture.ts";
 import { created, dead, ended, prompt, ready, sending, started, up } from "./facts.fixture.ts";
 
-describe("[CORE-5] wanted running: an end is classified by exit code and signal", () => {
+describe("[DECIDE-5] wanted running: an end is classified by exit code and signal", () => {
   const deadAs = (code: number | null, signal: string | null): Row => {
     const exit = { code, signal };
     const how = code === 0 && signal === null ? "own-exit" : "crash";
     return [
-      `[PROC-12] exit ${code}, signal ${signal}: ${how}`,
+      `[DECIDE-29] exit ${code}, signal ${signal}: ${how}`,
       upNow,
       { runtime: dead(exit) },
       { do: "record-end", how, exit, lastLines: ["bye"] },
@@ -30,7 +30,7 @@ describe("[CORE-5] wanted running: an end is classified by exit code and signal"
   };
   const leftBy = (events: SessionEvent[], ...exits: ExitStatus[]): Row[] =>
     exits.map((exit) => [
-      `[LIVE-3] left by a person with ${exit.signal ?? exit.code}`,
+      `[SESSION-14] left by a person with ${exit.signal ?? exit.code}`,
       events,
       { runtime: dead(exit) },
       { do: "record-end", how: "own-exit", exit, lastLines: ["bye"] },
@@ -71,18 +71,18 @@ describe("[CORE-5] wanted running: an end is classified by exit code and signal"
     ["absent after a reboot: lost", upNow, { absence: "other-boot" }, recordEnd("lost")],
     ["absent without a tmux server: lost", upNow, { absence: "no-server" }, recordEnd("lost")],
     [
-      "[TMUX-16] dead without a tmux server, with processes that outlive it for a moment: lost",
+      "[TERMINAL-25] dead without a tmux server, with processes that outlive it for a moment: lost",
       upNow,
       { runtime: dead(null), absence: "no-server" },
       { do: "record-end", how: "lost", exit: null, lastLines: ["bye"] },
     ],
     [
-      "[CORE-241] dead with code 0 after a stop that was cut off: stopped, and not its own exit",
+      "[DECIDE-35] dead with code 0 after a stop that was cut off: stopped, and not its own exit",
       upNow,
       { runtime: dead({ code: 0, signal: null }), absence: "stopped" },
       { do: "record-end", how: "stopped", exit: { code: 0, signal: null }, lastLines: ["bye"] },
     ],
-    ["[CORE-241] absent after a stop that was cut off: stopped", upNow, { absence: "stopped" }, recordEnd("stopped")],
+    ["[DECIDE-35] absent after a stop that was cut off: stopped", upNow, { absence: "stopped" }, recordEnd("stopped")],
     ["absent and its process proven gone: crash", upNow, { absence: "identity-gone" }, recordEnd("crash")],
     ["absent: crash", upNow, {}, recordEnd("crash")],
     ["nothing seen of its launch: it never came to be", [...base, started], {}, recordEnd("lost")],
@@ -116,22 +116,22 @@ describe("[CORE-5] wanted running: an end is classified by exit code and signal"
       {},
       settle("p-1"),
     ],
-    ["[CORE-9] absent while the board is looked at again: wait", upNow, { recheckAt: now + 500 }, recheck],
+    ["[DECIDE-9] absent while the board is looked at again: wait", upNow, { recheckAt: now + 500 }, recheck],
     [
-      "[CORE-9] dead without a status while the board is looked at again: wait",
+      "[DECIDE-9] dead without a status while the board is looked at again: wait",
       upNow,
       { runtime: dead(null), recheckAt: now + 500 },
       recheck,
     ],
-    ["[CORE-9] after the second look: concluded", upNow, { recheckAt: now }, recordEnd("crash")],
+    ["[DECIDE-9] after the second look: concluded", upNow, { recheckAt: now }, recordEnd("crash")],
     [
-      "[CORE-9] a proven cause does not wait",
+      "[DECIDE-9] a proven cause does not wait",
       upNow,
       { absence: "other-boot", recheckAt: now + 500 },
       recordEnd("lost"),
     ],
     [
-      "[CORE-9] an exit status does not wait",
+      "[DECIDE-9] an exit status does not wait",
       upNow,
       { runtime: dead({ code: 0, signal: null }), recheckAt: now + 500 },
       { do: "record-end", how: "own-exit", exit: { code: 0, signal: null }, lastLines: ["bye"] },

@@ -152,7 +152,7 @@ function fault(facts: SessionFacts, { do: name }: Action): string | null {
   return null;
 }
 
-test("[CORE-11] no combination of facts leads from killed to a launch, from unknown to harm, or to a second agent", () => {
+test("[DECIDE-11] no combination of facts leads from killed to a launch, from unknown to harm, or to a second agent", () => {
   let count = 0;
   let wrong: object | null = null;
   for (const facts of combinations()) {
@@ -165,7 +165,7 @@ test("[CORE-11] no combination of facts leads from killed to a launch, from unkn
   expect(count).toBeGreaterThan(150_000);
 });
 
-test("[CORE-12] performing what was decided and looking again ends in nothing or a wait, from everywhere", () => {
+test("[DECIDE-12] performing what was decided and looking again ends in nothing or a wait, from everywhere", () => {
   let restless: object | null = null;
   for (const facts of combinations()) if (!comesToRest(facts)) restless ??= facts;
   expect(restless).toBeNull();

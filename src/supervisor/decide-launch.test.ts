@@ -3,7 +3,7 @@ import type { SessionEvent } from "../contract/event.ts";
 import { again, base, check, fresh, recheck, now, resume, stopped, upNow } from "./decide.fixture.ts";
 import { absent, ended, failed, prompt, sending, sent, started, talked, up } from "./facts.fixture.ts";
 
-describe("[CORE-6] what ended is launched again, or rests until asked", () => {
+describe("[DECIDE-6] what ended is launched again, or rests until asked", () => {
   const crash = (at: number): SessionEvent & { at?: number } => ended("crash", { code: 1, signal: null }, at);
   const crashes = (...at: number[]): (SessionEvent & { at?: number })[] => [
     ...talked,
@@ -15,7 +15,7 @@ describe("[CORE-6] what ended is launched again, or rests until asked", () => {
     ["own exit, asked again: resumed", [...talked, ended("own-exit"), again], {}, resume()],
     ["own exit, a newer prompt: resumed", [...talked, ended("own-exit"), prompt("p-1")], {}, resume()],
     [
-      "[CORE-242] own exit, and a kill that the record lost moved its worktree to the trash: stays ended",
+      "[DECIDE-31] own exit, and a kill that the record lost moved its worktree to the trash: stays ended",
       [...talked, ended("own-exit")],
       { workspace: absent, workspaceInTrash: true, trashedUnrecorded: true },
       { do: "stay-ended" },
@@ -51,7 +51,7 @@ describe("[CORE-6] what ended is launched again, or rests until asked", () => {
   ]);
 });
 
-describe("[CORE-7] the conversation is taken up where there is one", () => {
+describe("[DECIDE-7] the conversation is taken up where there is one", () => {
   const resumeStarted: SessionEvent = { ...started, how: "resume" } as SessionEvent;
   const failures = Array.from({ length: 3 }, () => [resumeStarted, failed]).flat();
   check([
@@ -62,20 +62,20 @@ describe("[CORE-7] the conversation is taken up where there is one", () => {
       fresh(),
     ],
     [
-      "[CONV-1] no known conversation: fresh, no guess",
+      "[DECIDE-24] no known conversation: fresh, no guess",
       [...upNow, prompt("p-1"), sending("p-1"), sent("p-1"), ended("stopped")],
       {},
       fresh(),
     ],
     ["an agent without a way back: fresh", [...talked, ended("stopped")], { canResume: false }, fresh()],
     [
-      "[CONV-2] three resumes failed: the context is reset",
+      "[DECIDE-28] three resumes failed: the context is reset",
       [...talked, ended("lost"), ...failures, prompt("p-1")],
       {},
       { do: "reset-context", why: "3 attempts in a row to resume the conversation failed" },
     ],
     [
-      "[CONV-2] after the reset: fresh",
+      "[DECIDE-28] after the reset: fresh",
       [...talked, ended("lost"), ...failures, prompt("p-1"), { type: "context.reset", reason: "r", previous: "c" }],
       {},
       fresh(),

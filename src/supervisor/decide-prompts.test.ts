@@ -5,7 +5,7 @@ import { base, chat, check, deliver, fresh, now, settle, turn, upNow } from "./d
 import { retryStartingMs } from "./decide.ts";
 import { alive, prompt, ready, sending, started, up } from "./facts.fixture.ts";
 
-describe("[CORE-8] prompts go one at a time, in order, and never twice", () => {
+describe("[DECIDE-8] prompts go one at a time, in order, and never twice", () => {
   const two = [prompt("p-1"), prompt("p-2")];
   const doubtful: SessionEvent = { type: "prompt.doubtful", promptId: asPromptId("p-1"), reason: "r" };
   check([

@@ -35,11 +35,11 @@ import {
   up,
 } from "./facts.fixture.ts";
 
-describe("[CORE-1] wanted gone: stopped, recorded, settled, cleared away, never launched", () => {
+describe("[DECIDE-1] wanted gone: stopped, recorded, settled, cleared away, never launched", () => {
   check([
     ["killed and alive: stop", [...upNow, killed], { runtime: alive() }, stop("killed")],
     [
-      "[KILL-2] killed while it was being launched: stop",
+      "[SESSION-23] killed while it was being launched: stop",
       [...base, started, killed],
       { runtime: alive() },
       stop("killed"),
@@ -78,29 +78,34 @@ describe("[CORE-1] wanted gone: stopped, recorded, settled, cleared away, never 
       settle("p-1"),
     ],
     [
-      "[KILL-6] killed while its worktree is made: that ends first",
+      "[SESSION-30] killed while its worktree is made: that ends first",
       [created, killed],
       { isCreating: true },
       cancelCreate,
     ],
     ["killed and ended: the worktree goes", [...upNow, ended("stopped"), killed], {}, { do: "remove-workspace" }],
     [
-      "[KILL-2] killed and everything already gone: its record is still finished",
+      "[SESSION-23] killed and everything already gone: its record is still finished",
       [...upNow, ended("stopped"), killed],
       { workspace: absent },
       { do: "remove-workspace" },
     ],
     [
-      "[SPAWN-1] killed in the middle of a spawn: what was made is undone",
+      "[SESSION-1] killed in the middle of a spawn: what was made is undone",
       [created, killed],
       {},
       { do: "remove-workspace" },
     ],
     ["deleted and ended: the worktree goes", [...upNow, ended("crash"), deleted], {}, { do: "remove-workspace" }],
-    ["[KILL-1] killed and cleared away: nothing, for ever", [...upNow, ended("stopped"), killed, trashed], {}, null],
+    [
+      "[SESSION-22] killed and cleared away: nothing, for ever",
+      [...upNow, ended("stopped"), killed, trashed],
+      {},
+      null,
+    ],
     ["deleted and cleared away: nothing, for ever", [...upNow, ended("stopped"), deleted, trashed], {}, null],
     [
-      "[KILL-1] killed with a waiting prompt: nothing is launched for it",
+      "[SESSION-22] killed with a waiting prompt: nothing is launched for it",
       [...upNow, ended("stopped"), prompt("p-1"), killed, trashed],
       {},
       null,
@@ -122,7 +127,7 @@ describe("[CORE-1] wanted gone: stopped, recorded, settled, cleared away, never 
   ]);
 });
 
-describe("[CORE-2] stopped, snoozed, archived: brought down, the worktree untouched", () => {
+describe("[DECIDE-2] stopped, snoozed, archived: brought down, the worktree untouched", () => {
   const snooze = (until: number): SessionEvent => intent({ want: "snoozed", until });
   check([
     ["stopped and alive: stop", [...upNow, stopped], { runtime: alive() }, stop("wanted-down")],
@@ -130,7 +135,12 @@ describe("[CORE-2] stopped, snoozed, archived: brought down, the worktree untouc
     ["stopped and absent: the end is recorded", [...upNow, stopped], {}, recordEnd("stopped")],
     ["stopped and down: nothing", [...upNow, ended("stopped"), stopped], {}, null],
     ["stopped before anything was launched: nothing", [created, stopped], {}, null],
-    ["[KILL-6] stopped while its worktree is made: that ends", [created, stopped], { isCreating: true }, cancelCreate],
+    [
+      "[SESSION-30] stopped while its worktree is made: that ends",
+      [created, stopped],
+      { isCreating: true },
+      cancelCreate,
+    ],
     ["stopped and unknown: wait", [...upNow, stopped], { runtime: unknown }, retry],
     ["snoozed and alive: stop", [...upNow, snooze(now + 9_000)], { runtime: alive() }, stop("wanted-down")],
     [

@@ -37,7 +37,7 @@ import {
 const notCreated: SessionEvent = { type: "workspace.failed", reason: "no such base" };
 const converting = intent({ want: "running", convert: { kind: "chat", fresh: true } });
 
-describe("[CORE-221] wanted running as the other kind", () => {
+describe("[DECIDE-33] wanted running as the other kind", () => {
   const turnOpen: SessionEvent = { type: "turn.started", promptId: null };
   check([
     ["not to be seen: wait", [...upNow, converting], { runtime: unknown }, retry],
@@ -69,7 +69,7 @@ describe("[CORE-221] wanted running as the other kind", () => {
   ]);
 });
 
-describe("[CORE-3] wanted running: the worktree comes first", () => {
+describe("[DECIDE-3] wanted running: the worktree comes first", () => {
   check([
     ["planned: make it", [created], {}, { do: "create-workspace" }],
     [
@@ -84,18 +84,18 @@ describe("[CORE-3] wanted running: the worktree comes first", () => {
       { workspace: absent },
       { do: "restore-workspace" },
     ],
-    ["[WORK-4] missing: never made anew", base, { workspace: absent }, null],
+    ["[DECIDE-23] missing: never made anew", base, { workspace: absent }, null],
     [
-      "[CORE-15] moved to the trash but not recorded so: bring it back",
+      "[DECIDE-17] moved to the trash but not recorded so: bring it back",
       base,
       { workspace: absent, workspaceInTrash: true },
       { do: "restore-workspace" },
     ],
     ["removed for good: nothing", [created, { type: "workspace.gone", reason: "emptied" }], {}, null],
     ["its disk does not answer: wait", base, { workspace: unknown }, retry],
-    ["[SPAWN-8] it could not be created: nothing", [created, notCreated], {}, null],
+    ["[SESSION-9] it could not be created: nothing", [created, notCreated], {}, null],
     [
-      "[SPAWN-8] it could not be created, and it is asked for again: create it",
+      "[SESSION-9] it could not be created, and it is asked for again: create it",
       [created, notCreated, again],
       {},
       { do: "create-workspace" },
@@ -111,7 +111,7 @@ describe("[CORE-3] wanted running: the worktree comes first", () => {
   ]);
 });
 
-describe("[CORE-4] wanted running: what lives is kept, one at most", () => {
+describe("[DECIDE-4] wanted running: what lives is kept, one at most", () => {
   check([
     ["unknown: wait", upNow, { runtime: unknown }, retry],
     ["launched but not recorded so: adopt", [...base, started], { runtime: alive() }, { do: "adopt" }],
@@ -126,7 +126,7 @@ describe("[CORE-4] wanted running: what lives is kept, one at most", () => {
       stop("leftover"),
     ],
     [
-      "[EVT-17] ended, and its pane still there: cleared before anything else",
+      "[DECIDE-30] ended, and its pane still there: cleared before anything else",
       [...upNow, ended("crash")],
       { runtime: dead(null) },
       stop("leftover"),
@@ -134,7 +134,7 @@ describe("[CORE-4] wanted running: what lives is kept, one at most", () => {
   ]);
 });
 
-describe("[CORE-17] a living chat agent is replaced only where that costs nobody a turn", () => {
+describe("[DECIDE-37] a living chat agent is replaced only where that costs nobody a turn", () => {
   const mine: SessionEvent = { type: "turn.started", promptId: asPromptId("p-0") };
   const asked: SessionEvent = { type: "permission.asked", requestId: "r", title: "t", options: [] };
   const chatUp = [chat, ready, started, up];

@@ -33,7 +33,7 @@ function world() {
   return { write: (text: string) => writeFileSync(userConfig, text), remove: () => rmSync(userConfig), start };
 }
 
-test("[CONF-210] a user's file that is wrong at a start keeps the arguments that it last gave", async () => {
+test("[CONFIG-20] a user's file that is wrong at a start keeps the arguments that it last gave", async () => {
   const { write, start, remove } = world();
   write(good("--careful"));
   const { command } = await start();
@@ -51,7 +51,7 @@ test("[CONF-210] a user's file that is wrong at a start keeps the arguments that
   expect((await start()).command()).toEqual(["claude-agent-acp"]);
 });
 
-test("[CONF-210] what the file said while the daemon ran counts, too", async () => {
+test("[CONFIG-20] what the file said while the daemon ran counts, too", async () => {
   const { write, start } = world();
   const { known } = await start();
   const said = { id: "claude", terminal: null, chat: null, args: ["--careful"], env: {}, model: null };
@@ -63,7 +63,7 @@ test("[CONF-210] what the file said while the daemon ran counts, too", async () 
   expect((await start()).command()).toEqual(["claude-agent-acp", "--careful"]);
 });
 
-test("[CONF-210] a home of an earlier build has them in its projects' settings", async () => {
+test("[CONFIG-20] a home of an earlier build has them in its projects' settings", async () => {
   const { write, start } = world();
   write(wrong);
   const said: AgentConfiguration = {

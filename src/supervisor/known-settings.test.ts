@@ -53,7 +53,7 @@ test("[TRUST-3] a change of the file takes its parts off at the next read, until
   expect(await settings.forSession(project)).toMatchObject({ postCreate: ["make"] });
 });
 
-test("[TRUST-13] kept settings of a file that cannot be read count only while the user trusts that version", async () => {
+test("[TRUST-14] kept settings of a file that cannot be read count only while the user trusts that version", async () => {
   const { known, row, trust, projects, write } = await world();
   write(config);
   const question = (await projects.trustOf(row))!;
@@ -68,7 +68,7 @@ test("[TRUST-13] kept settings of a file that cannot be read count only while th
   expect(known().last(project)).toMatchObject(off);
 });
 
-test("[TRUST-13] what an earlier build kept of a file does not count before the user was asked", async () => {
+test("[TRUST-14] what an earlier build kept of a file does not count before the user was asked", async () => {
   const { known, store, row, write } = await world();
   write("projects: [");
   const settings = {
@@ -107,7 +107,7 @@ test("[TRUST-13] what an earlier build kept of a file does not count before the 
   expect(known().last(project)).toMatchObject({ passEnv: ["SECRET"], agent: "codex", trust: { state: "none" } });
 });
 
-test("[TRUST-15] a file that came after the project was registered does not count, and is reported", async () => {
+test("[TRUST-13] a file that came after the project was registered does not count, and is reported", async () => {
   const { known, row, write } = await world();
   const without = { ...row, configFile: null };
   expect((await known().read(without)).trust.notices).toEqual([]);

@@ -29,7 +29,7 @@ const board = (deaths: number, lives: number, death = gone): SessionFacts[] => [
 ];
 const quiet = { recheckAt: null, tripped: false };
 
-describe("[CORE-9] mass death without a proven cause is looked at again", () => {
+describe("[DECIDE-9] mass death without a proven cause is looked at again", () => {
   test("five of nine trip it, for ten seconds", () => {
     expect(massDeath(board(5, 4), now, null)).toEqual({ recheckAt: now + 10_000, tripped: true });
   });
@@ -76,6 +76,6 @@ test.each([
   ["dead without a status", factsOf(session, { runtime: dead(null) }), true],
   ["dead with a status", factsOf(session, { runtime: dead({ code: 0, signal: null }) }), false],
   ["never launched", factsOf(fold([created, ready]), { runtime: absent }), false],
-])("[CORE-9] looks dead, unproven: %s", (_title, facts, answer) => {
+])("[DECIDE-9] looks dead, unproven: %s", (_title, facts, answer) => {
   expect(looksDead(facts)).toBe(answer);
 });

@@ -15,7 +15,7 @@ symlinkSync("/nowhere/at/all", join(real, "src/dangling"));
 symlinkSync("loop", join(real, "loop"));
 afterAll(() => rmSync(root, { recursive: true }));
 
-describe("[PERM-7] a path leads where the file system says", () => {
+describe("[PERMISSION-7] a path leads where the file system says", () => {
   test.each([
     ["src/a.ts", "src/a.ts", false],
     ["./src//a.ts", "src/a.ts", false],

@@ -49,7 +49,7 @@ async function allItems(transcripts: Transcripts, tail: number): Promise<Transcr
 }
 
 describe("reading", () => {
-  test("[TRANS-8] pages of any size together are the fold of all events, stored or not", async () => {
+  test("[TRANSCRIPT-7] pages of any size together are the fold of all events, stored or not", async () => {
     const { store, transcripts } = await filled(40);
     const { items, ...head } = whole(store);
     expect(await allItems(transcripts, 7)).toEqual(items.map(compactItem));
@@ -61,7 +61,7 @@ describe("reading", () => {
     expect(now).toEqual((({ items: _items, ...rest }) => rest)(whole(store)));
   });
 
-  test("[TRANS-8] a client folds later events on top of a page, also those about items before it", async () => {
+  test("[TRANSCRIPT-7] a client folds later events on top of a page, also those about items before it", async () => {
     const { store, transcripts } = await filled(4);
     await store.change(id, () => [{ type: "permission.asked", requestId: "old", title: "?", options: [] }]);
     await store.change(id, () => turn(5).slice(0, 5));
@@ -78,7 +78,7 @@ describe("reading", () => {
     expect(builder.transcript()).toEqual(whole(store));
   });
 
-  test("[TRANS-8] a page is bounded in size, with one item at least", async () => {
+  test("[TRANSCRIPT-7] a page is bounded in size, with one item at least", async () => {
     const { store, transcripts } = await filled(0);
     const long = "x".repeat(100 * 1024);
     await store.change(id, () => Array.from({ length: 20 }, () => ({ type: "agent.text", text: long })));
@@ -90,7 +90,7 @@ describe("reading", () => {
 });
 
 describe("keeping", () => {
-  test("[TRANS-9] what was folded is kept, gone on from after a restart, and removed with its session", async () => {
+  test("[TRANSCRIPT-8] what was folded is kept, gone on from after a restart, and removed with its session", async () => {
     const { home, store, transcripts } = await filled(60);
     expect(store.transcript(id, transcriptFormat)).toBeNull();
     await transcripts.advance(id);
@@ -114,7 +114,7 @@ describe("keeping", () => {
     expect(again.transcriptItems(id, 1e9, 10)).toEqual([]);
   });
 
-  test("[TRANS-9] whoever reads much keeps it for the next one, and two at once do no harm", async () => {
+  test("[TRANSCRIPT-8] whoever reads much keeps it for the next one, and two at once do no harm", async () => {
     const { store, transcripts } = await filled(400);
     const pages = await Promise.all([1, 2, 3].map(() => transcripts.read(id, {})));
     expect(pages[1]).toEqual(pages[0]);
@@ -123,7 +123,7 @@ describe("keeping", () => {
     expect(await allItems(transcripts, 1000)).toEqual(whole(store).items);
   });
 
-  test("[TRANS-9] what is stored and goes away later is not shown again", async () => {
+  test("[TRANSCRIPT-8] what is stored and goes away later is not shown again", async () => {
     const { store, transcripts } = await filled(3);
     const promptId = asPromptId("back");
     const admitted = { type: "prompt.admitted" as const, promptId, text: "t", by: "person" };
@@ -136,7 +136,7 @@ describe("keeping", () => {
     }
   });
 
-  test("[TRANS-9] a fold that began before another one was kept is not kept", async () => {
+  test("[TRANSCRIPT-8] a fold that began before another one was kept is not kept", async () => {
     const { store, transcripts } = await filled(3);
     await transcripts.advance(id);
     const { seq, saved } = store.transcript(id, transcriptFormat)!;
@@ -146,7 +146,7 @@ describe("keeping", () => {
     expect(await allItems(transcripts, 5)).toEqual(whole(store).items);
   });
 
-  test("[TRANS-9] while the agent works again only a part is folded on, and the rest after that turn", async () => {
+  test("[TRANSCRIPT-8] while the agent works again only a part is folded on, and the rest after that turn", async () => {
     const { store, transcripts } = await filled(40);
     await store.change(id, () => [{ type: "turn.started", promptId: null }]);
     await transcripts.advance(id);
@@ -159,7 +159,7 @@ describe("keeping", () => {
     expect(await allItems(transcripts, 50)).toEqual(whole(store).items);
   });
 
-  test("[TRANS-9] some time after a turn's end it is folded on, and not for a session that is gone by then", async () => {
+  test("[TRANSCRIPT-8] some time after a turn's end it is folded on, and not for a session that is gone by then", async () => {
     const { store } = await filled(3);
     const idle = new Transcripts(store, 1);
     idle.turnEnded(asSessionId("ma-9"));
@@ -175,7 +175,7 @@ describe("keeping", () => {
     ["a damaged item", "UPDATE transcript_items SET body = '{}' WHERE id = (SELECT max(id) - 4 FROM transcript_items)"],
     ["a missing item", "DELETE FROM transcript_items WHERE id = (SELECT max(id) FROM transcript_items)"],
     ["another format", "UPDATE transcripts SET format = format + 1"],
-  ])("[TRANS-10] %s: made anew", async (_what, sql) => {
+  ])("[TRANSCRIPT-9] %s: made anew", async (_what, sql) => {
     const { home, store, transcripts } = await filled(60);
     await transcripts.advance(id);
     const other = new DatabaseSync(home.options.path);

@@ -20,7 +20,7 @@ async function notesOf(given: Given): Promise<string[]> {
   return await trustNotes(parts as unknown as Parameters<typeof trustNotes>[0]);
 }
 
-test("[TRUST-12, TRUST-13] a start names the projects that wait for trust, and no others", async () => {
+test("[TRUST-12, TRUST-14] a start names the projects that wait for trust, and no others", async () => {
   const settled: Given = {
     plain: { state: "none", digest: null },
     yes: { state: "trusted", digest: "d" },

@@ -101,7 +101,7 @@ function goOn(world: World, sim: Sim, at: number, dies: number | null, second: (
   return count > at;
 }
 
-test("[CORE-220] [KILL-1] every pair of verbs, the second at each step of the first, with the daemon dying at each: the last word holds, and it comes to rest", () => {
+test("[DECIDE-32] [SESSION-22] every pair of verbs, the second at each step of the first, with the daemon dying at each: the last word holds, and it comes to rest", () => {
   const faults: string[] = [];
   let played = 0;
   const beyond = (pair: Pair): boolean => {

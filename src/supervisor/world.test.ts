@@ -70,7 +70,7 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-test("[CORE-10] [KILL-1] whatever happens and wherever the daemon dies: one agent at most, the killed stay ended, no work or prompt is lost or doubled, and it comes to rest", () => {
+test("[DECIDE-10] [SESSION-22] whatever happens and wherever the daemon dies: one agent at most, the killed stay ended, no work or prompt is lost or doubled, and it comes to rest", () => {
   fc.assert(
     fc.property(fc.array(aStep, { maxLength: 80, size: "max" }), fc.boolean(), (steps, canResume) => {
       const world = new World();
@@ -95,7 +95,7 @@ const recordStep = fc.record({
   does: fc.constantFrom("keep" as const, "put back" as const),
 });
 
-test("[HOME-202] with a record that is older than the world: no agent is ended that it does not know, one at most runs, a worktree in the trash stays there, and it comes to rest", () => {
+test("[HOME-5] with a record that is older than the world: no agent is ended that it does not know, one at most runs, a worktree in the trash stays there, and it comes to rest", () => {
   fc.assert(
     fc.property(
       fc.array(fc.oneof({ arbitrary: aStep, weight: 6 }, { arbitrary: recordStep, weight: 1 }), {
@@ -203,7 +203,7 @@ function pass(world: World, previous: number | null): { recheckAt: number | null
   return { recheckAt, dos };
 }
 
-test("[CORE-9] a board that cannot be seen for less than ten seconds loses and doubles nothing", () => {
+test("[DECIDE-9] a board that cannot be seen for less than ten seconds loses and doubles nothing", () => {
   fc.assert(
     fc.property(fc.integer({ min: 5, max: 12 }), fc.integer({ min: 0, max: 9_999 }), (count, ms) => {
       const world = boardOf(count);
@@ -221,7 +221,7 @@ test("[CORE-9] a board that cannot be seen for less than ten seconds loses and d
   );
 });
 
-test("[CORE-9] a board that is still gone after ten seconds is concluded", () => {
+test("[DECIDE-9] a board that is still gone after ten seconds is concluded", () => {
   const world = boardOf(6);
   for (const sim of world.sims) sim.sight = "blind";
   const first = pass(world, null);

@@ -27,17 +27,17 @@ test.each([
   ["an idle screen never closes a question", hook("needs_input", 5), title("idle", 90_000), "needs_input"],
   ["work that began after the question", hook("needs_input", 5), title("working", 9), "working"],
   ["work shown from before the question", hook("needs_input", 9), title("working", 5), "needs_input"],
-] as const)("[TMUX-10] activity: %s", (_, byHook, byScreen, expected) => {
+] as const)("[TERMINAL-19] activity: %s", (_, byHook, byScreen, expected) => {
   expect(activityOf(byHook, byScreen, 10)?.activity ?? null).toBe(expected);
 });
 
-test("[TMUX-10] an interrupted turn, for which agents have no hook, ends once the screen has shown idle for a while", () => {
+test("[TERMINAL-19] an interrupted turn, for which agents have no hook, ends once the screen has shown idle for a while", () => {
   const at = (now: number): string | undefined => activityOf(hook("working", 100), title("idle", 200), now)?.activity;
   expect(at(200 + idleHeldMs - 1)).toBe("working");
   expect(at(200 + idleHeldMs)).toBe("idle");
 });
 
-test("[TMUX-10] the first rule that matches wins, titles and screens in one order", () => {
+test("[TERMINAL-19] the first rule that matches wins, titles and screens in one order", () => {
   const rules = [
     { where: "screen", pattern: /Allow\?/g, activity: "needs_input" },
     { where: "title", pattern: /busy/, activity: "working" },

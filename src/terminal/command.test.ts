@@ -28,7 +28,7 @@ const request = requestFor(session, {
 });
 const values = { id: "ID", prompt: request.prompt!.text, hooks: "/h" };
 
-test("[TMUX-12] placeholders are filled once: a prompt that holds one stays as it is", () => {
+test("[TERMINAL-21] placeholders are filled once: a prompt that holds one stays as it is", () => {
   expect(agentCommand(agent, request, values)).toEqual({
     argv: ["agent", "--id", "ID", "--settings", "/h/settings.json", "say {id}\n'quoted'"],
     promptTaken: true,
@@ -36,21 +36,21 @@ test("[TMUX-12] placeholders are filled once: a prompt that holds one stays as i
   expect(fill("{hooks}{other}", values)).toBe("/h{other}");
 });
 
-test("[TMUX-12] a resume takes the resume command, and a prompt only where the agent takes one there", () => {
+test("[TERMINAL-21] a resume takes the resume command, and a prompt only where the agent takes one there", () => {
   expect(agentCommand(agent, { ...request, how: "resume" }, values)).toEqual({
     argv: ["agent", "--resume", "ID"],
     promptTaken: false,
   });
 });
 
-test("[TMUX-12] a prompt that looks like an option or is too long for an argument is typed later", () => {
+test("[TERMINAL-21] a prompt that looks like an option or is too long for an argument is typed later", () => {
   expect(fitsArgument("--help me")).toBe(false);
   expect(fitsArgument("")).toBe(false);
   expect(fitsArgument("x".repeat(200_000))).toBe(false);
   expect(fitsArgument("do it")).toBe(true);
 });
 
-test("[TEXT-10] [AGENT-212] a first prompt is no argument of a built-in agent, new or resumed", () => {
+test("[TEXT-10] [AGENT-18] a first prompt is no argument of a built-in agent, new or resumed", () => {
   for (const id of ["claude", "codex", "gemini", "opencode"]) {
     for (const how of ["fresh", "resume"] as const) {
       const { argv, promptTaken } = agentCommand(agents.get(id)!.terminal!, { ...request, how }, values);
@@ -60,7 +60,7 @@ test("[TEXT-10] [AGENT-212] a first prompt is no argument of a built-in agent, n
   }
 });
 
-test("[PROC-11] agents do not inherit the daemon's tmux, terminal or identity", () => {
+test("[CLI-40] agents do not inherit the daemon's tmux, terminal or identity", () => {
   const base = {
     TMUX: "x",
     TMUX_PANE: "%1",
@@ -83,6 +83,6 @@ test("[PROC-11] agents do not inherit the daemon's tmux, terminal or identity", 
   });
 });
 
-test("[TMUX-3] a prompt cannot press keys: control characters other than line break and tab are left out", () => {
+test("[TERMINAL-13] a prompt cannot press keys: control characters other than line break and tab are left out", () => {
   expect(typeable("a\u001b[201~b\u0003\tc\r\nd\re\u009bf\u007f")).toBe("a[201~b\tc\nd\nef");
 });

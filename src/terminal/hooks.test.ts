@@ -24,7 +24,7 @@ afterEach(() => rmSync(directory, { recursive: true }));
 const say = (...lines: object[]): void =>
   appendFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
 
-test("[TMUX-11] hook lines give activity, conversation id and prompts, read on from where the last look ended", () => {
+test("[TERMINAL-20] hook lines give activity, conversation id and prompts, read on from where the last look ended", () => {
   const reader = new HookReader(path, rules);
   expect(reader.read()).toBe(false);
   say({ event: "SessionStart", session_id: "a" });
@@ -42,7 +42,7 @@ test("[TMUX-11] hook lines give activity, conversation id and prompts, read on f
   expect(reader.read()).toBe(false);
 });
 
-test("[LOOK-10] hook lines tell what the agent said last, by its end", () => {
+test("[API-52] hook lines tell what the agent said last, by its end", () => {
   const reader = new HookReader(path, rules);
   say(
     { event: "Stop", payload: { words: "older" } },
@@ -56,7 +56,7 @@ test("[LOOK-10] hook lines tell what the agent said last, by its end", () => {
   expect(reader.state.said).toMatch(/x newer$/);
 });
 
-test("[TMUX-11] half a line counts once it is whole, and lines that are not objects are passed over", () => {
+test("[TERMINAL-20] half a line counts once it is whole, and lines that are not objects are passed over", () => {
   const reader = new HookReader(path, rules);
   writeFileSync(path, 'nonsense\n[1]\nnull\n{"event":"Permission');
   reader.read();
@@ -66,7 +66,7 @@ test("[TMUX-11] half a line counts once it is whole, and lines that are not obje
   expect(reader.state.activity?.activity).toBe("needs_input");
 });
 
-test("[TMUX-11] a truncated file is read again from its start", () => {
+test("[TERMINAL-20] a truncated file is read again from its start", () => {
   const reader = new HookReader(path, rules);
   say({ event: "UserPromptSubmit", payload: { prompt: "a long first line" } });
   reader.read();

@@ -129,7 +129,7 @@ const screens: [Name, string, string, string | null][] = [
   ["opencode", "nothing yet", "\n".repeat(20), null],
 ];
 
-test.each(screens)("[AGENT-210] %s with %s", (agent, _what, screen, text) => {
+test.each(screens)("[AGENT-16] %s with %s", (agent, _what, screen, text) => {
   const seen = inputOn(lines[agent], screen);
   const isHeld = seen.is === "text" && text !== null && holds(seen.text, text);
   const wanted = text === null ? "hidden" : text === "" ? "empty" : "text";
@@ -148,7 +148,7 @@ test.each([
   ["[Pasted text #1 +2 lines][Pasted text #2 +9 lines]", "a long one", false],
   ["[Pasted text #1 +2 lines] [Pasted text #2 +9 lines]", "a long one", false],
   ["ls", "!ls", false],
-])("[TMUX-202] a line with %j holds %j: %s", (line, prompt, is) => expect(holds(line, prompt)).toBe(is));
+])("[TERMINAL-31] a line with %j holds %j: %s", (line, prompt, is) => expect(holds(line, prompt)).toBe(is));
 
 test.each([
   ["it ends there", ["demo> hello"], 11, "hello", true],
@@ -160,11 +160,11 @@ test.each([
   ["more followed", ["demo> hello there"], 17, "hello", false],
   ["only its end is there", ["demo> llo"], 9, "hello", false],
   ["the cursor is elsewhere", ["demo> hello"], 3, "hello", false],
-])("[TMUX-208] a prompt stands before the cursor or not: %s", (_, rows, column, prompt, is) =>
+])("[TERMINAL-37] a prompt stands before the cursor or not: %s", (_, rows, column, prompt, is) =>
   expect(endsAtCursor(rows, column, prompt)).toBe(is),
 );
 
-test("[TMUX-203] commands and mentions", () => {
+test("[TERMINAL-32] commands and mentions", () => {
   expect(["/clear", "!ls", "say /x", "a path /tmp"].map(isCommand)).toEqual([true, true, false, false]);
   expect(["see @file", "@a", "see @file ", "a@b", "mail a@b now"].map(endsInMention)).toEqual([
     true,

@@ -9,7 +9,7 @@ import { known, look, requestFor } from "../ports/runtime-contract.fixture.ts";
 
 const stopping = { force: true, deadlineMs: 1500 };
 
-test("[TMUX-1] x-1 and x-10 are two sessions: stopping one leaves the other", async () => {
+test("[TERMINAL-12] x-1 and x-10 are two sessions: stopping one leaves the other", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const ten = await world.up(runtime, world.sessionOf({}, { id: asSessionId("x-10") }));
@@ -24,7 +24,7 @@ test("[TMUX-1] x-1 and x-10 are two sessions: stopping one leaves the other", as
   expect(known(await look(runtime, ten.session)).agent.alive).toBe(true);
 });
 
-test("[TMUX-2, TMUX-5] names and paths with . : #(…) unicode and 200 characters start, are found, and run nothing", async () => {
+test("[WORKTREE-2, TERMINAL-15] names and paths with . : #(…) unicode and 200 characters start, are found, and run nothing", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const pwned = join(world.directory, "pwned");
@@ -63,7 +63,7 @@ test("[TMUX-2, TMUX-5] names and paths with . : #(…) unicode and 200 character
   expect(readdirSync(world.workspace).filter((name) => name.includes("pwned") && !name.startsWith("x-"))).toEqual([]);
 });
 
-test("[PROC-10] arguments and environment go through a private file that is gone once the agent runs", async () => {
+test("[TERMINAL-11] arguments and environment go through a private file that is gone once the agent runs", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const planned = world.sessionOf({
@@ -87,7 +87,7 @@ test("[PROC-10] arguments and environment go through a private file that is gone
   expect(readFileSync(`/proc/${result.agent.pid}/cmdline`, "utf8")).not.toContain("s3cret");
 });
 
-test("[TMUX-12] a chosen conversation id is minted once, given to the agent, and found again by a later daemon", async () => {
+test("[TERMINAL-21] a chosen conversation id is minted once, given to the agent, and found again by a later daemon", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const planned = world.sessionOf({
@@ -106,7 +106,7 @@ test("[TMUX-12] a chosen conversation id is minted once, given to the agent, and
   expect(await later.launch(request)).toEqual(result);
 });
 
-test("[TMUX-7] a command that does not exist and a worktree that is gone are failed launches that say so", async () => {
+test("[TERMINAL-16] a command that does not exist and a worktree that is gone are failed launches that say so", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const missing = await runtime.launch(requestFor(world.sessionOf({ start: ["no-such-agent-here"] })));
@@ -119,7 +119,7 @@ test("[TMUX-7] a command that does not exist and a worktree that is gone are fai
   expect(world.tmux("list-sessions")).toBe("");
 });
 
-test("[CONV-2] a resume of a conversation that is gone is told from other failures", async () => {
+test("[DECIDE-28] a resume of a conversation that is gone is told from other failures", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const agent = {
@@ -138,7 +138,7 @@ test("[CONV-2] a resume of a conversation that is gone is told from other failur
   expect(await runtime.launch(unknown)).toMatchObject({ launched: false, conversationGone: false });
 });
 
-test("[TMUX-14] a new launch takes the place of a dead one, and never of one that lives", async () => {
+test("[TERMINAL-23] a new launch takes the place of a dead one, and never of one that lives", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const planned = world.sessionOf({});
@@ -153,7 +153,7 @@ test("[TMUX-14] a new launch takes the place of a dead one, and never of one tha
   expect(known(await look(runtime, again.session)).launch).toBe(again.request.launch);
 });
 
-test("[TMUX-14] a name that somebody else took on our server leaves both alone, and attach names the right one", async () => {
+test("[TERMINAL-23] a name that somebody else took on our server leaves both alone, and attach names the right one", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const { session: first } = await world.up(runtime, world.sessionOf({}, { role: "orchestrator" }));
@@ -173,7 +173,7 @@ test("[TMUX-14] a name that somebody else took on our server leaves both alone, 
   expect(world.tmux("has-session", "-t", other)).toBe("");
 });
 
-test("[TMUX-15] the server's own config: no user config, no status line, panes of dead agents stay", async () => {
+test("[TERMINAL-24] the server's own config: no user config, no status line, panes of dead agents stay", async () => {
   await using world = new TmuxWorld();
   writeFileSync(join(world.directory, ".tmux.conf"), "set -g status on\nset -g history-limit 7\n");
   const runtime = world.open();
@@ -188,7 +188,7 @@ test("[TMUX-15] the server's own config: no user config, no status line, panes o
   expect(environment).not.toMatch(/^(TMUX|HOLDFAST)/m);
 });
 
-test("[TMUX-21] a resumed agent is looked at as soon as its launch is over: what it said before is not said again", async () => {
+test("[TERMINAL-39] a resumed agent is looked at as soon as its launch is over: what it said before is not said again", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const hook = 'echo ready; echo "{}" >>"$1/hooks"; exec sleep 600';

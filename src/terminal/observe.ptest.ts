@@ -16,28 +16,36 @@ test.each([
   ["137", { code: 137, signal: null }],
   ["KILL", { code: null, signal: "SIGKILL" }],
   ["SEGV", { code: null, signal: "SIGSEGV" }],
-])("[PROC-12, TMUX-7] an agent that ends with %s: exit, signal and last lines are on record", async (how, exit) => {
-  await using world = new TmuxWorld();
-  const runtime = world.open();
-  const { session, request } = await world.up(runtime, world.sessionOf({ start: program("ends-on-request.sh") }));
-  const hinted = new Promise<void>((resolve) => runtime.onHint(() => resolve()));
-  await runtime.send(session, { promptId: asPromptId("p"), text: how });
-  await hinted;
-  const seen = await until("the death", async () => {
-    const { seen } = await look(runtime, session);
-    return seen.is === "known" && !seen.value.agent.alive ? seen.value : null;
-  });
-  expect(seen).toMatchObject({ launch: request.launch, agent: { alive: false, exit }, processes: [], activity: null });
-  expect(seen.lastLines[0]).toBe("ready");
-  expect(seen.lastLines.includes("last words")).toBe(exit.code !== null);
-  // A daemon that comes later reads the same from the dead pane.
-  expect(known(await look(world.open(), session))).toMatchObject({
-    agent: { alive: false, exit },
-    lastLines: seen.lastLines,
-  });
-});
+])(
+  "[DECIDE-29, TERMINAL-16] an agent that ends with %s: exit, signal and last lines are on record",
+  async (how, exit) => {
+    await using world = new TmuxWorld();
+    const runtime = world.open();
+    const { session, request } = await world.up(runtime, world.sessionOf({ start: program("ends-on-request.sh") }));
+    const hinted = new Promise<void>((resolve) => runtime.onHint(() => resolve()));
+    await runtime.send(session, { promptId: asPromptId("p"), text: how });
+    await hinted;
+    const seen = await until("the death", async () => {
+      const { seen } = await look(runtime, session);
+      return seen.is === "known" && !seen.value.agent.alive ? seen.value : null;
+    });
+    expect(seen).toMatchObject({
+      launch: request.launch,
+      agent: { alive: false, exit },
+      processes: [],
+      activity: null,
+    });
+    expect(seen.lastLines[0]).toBe("ready");
+    expect(seen.lastLines.includes("last words")).toBe(exit.code !== null);
+    // A daemon that comes later reads the same from the dead pane.
+    expect(known(await look(world.open(), session))).toMatchObject({
+      agent: { alive: false, exit },
+      lastLines: seen.lastLines,
+    });
+  },
+);
 
-test("[HOME-200] an agent that runs in the tmux server of another home is unknown, and is not ended", async () => {
+test("[HOME-3] an agent that runs in the tmux server of another home is unknown, and is not ended", async () => {
   await using world = new TmuxWorld("holdfast-");
   const runtime = world.open({ home: "one" });
   const { session, result } = await world.up(runtime, world.sessionOf({}));
@@ -52,7 +60,7 @@ test("[HOME-200] an agent that runs in the tmux server of another home is unknow
   expect(known(await look(runtime, session))).toMatchObject({ agent: { alive: true } });
 });
 
-test("[PROC-6] a server that is stopped is unknown, never absent", async () => {
+test("[TERMINAL-9] a server that is stopped is unknown, never absent", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const { session, result } = await world.up(runtime, world.sessionOf({}));
@@ -77,7 +85,7 @@ test("[PROC-6] a server that is stopped is unknown, never absent", async () => {
   expect(known(await look(runtime, session)).agent).toEqual({ alive: true, identity: result.agent });
 });
 
-test("[TMUX-16] absence is claimed with its proof: no server, another boot, or an identity that is gone", async () => {
+test("[TERMINAL-25] absence is claimed with its proof: no server, another boot, or an identity that is gone", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const { session, result } = await world.up(runtime, world.sessionOf({}));
@@ -98,7 +106,7 @@ test("[TMUX-16] absence is claimed with its proof: no server, another boot, or a
   expect(gone).toEqual({ seen: { is: "absent" }, cause: "no-server" });
 });
 
-test("[TMUX-16] processes that outlive their pane are listed, so that they can be ended", async () => {
+test("[TERMINAL-25] processes that outlive their pane are listed, so that they can be ended", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const { session, result } = await world.up(runtime, world.session("ignores-sigterm"));
@@ -117,7 +125,7 @@ test("[TMUX-16] processes that outlive their pane are listed, so that they can b
   expect(await look(runtime, session)).toEqual({ seen: { is: "absent" }, cause: "no-server" });
 });
 
-test("[PROC-8] a server whose socket file was removed is found again; its agents are not taken for dead", async () => {
+test("[TERMINAL-10] a server whose socket file was removed is found again; its agents are not taken for dead", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const { session, result } = await world.up(runtime, world.sessionOf({}));
@@ -130,7 +138,7 @@ test("[PROC-8] a server whose socket file was removed is found again; its agents
   expect(seen.agent).toEqual({ alive: true, identity: result.agent });
 });
 
-test("[TMUX-17] the person's own tmux server on another socket is not touched", async () => {
+test("[TERMINAL-26] the person's own tmux server on another socket is not touched", async () => {
   await using world = new TmuxWorld();
   await using person = new TmuxWorld();
   person.tmux("new-session", "-d", "-s", "worker-project-t-1", "cat");
@@ -142,7 +150,7 @@ test("[TMUX-17] the person's own tmux server on another socket is not touched", 
   expect(person.tmux("list-panes", "-a", "-F", "#{session_name} #{pane_pid}")).toBe(before);
 });
 
-test("[TMUX-10] activity and conversation id come from hooks first, then from title and screen, else from nothing", async () => {
+test("[TERMINAL-19] activity and conversation id come from hooks first, then from title and screen, else from nothing", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const planned = world.sessionOf({
@@ -165,7 +173,7 @@ test("[TMUX-10] activity and conversation id come from hooks first, then from ti
   expect(known(await look(runtime, silent.session)).activity).toBeNull();
 });
 
-test("[TMUX-10] a title tells activity without a look at the screen", async () => {
+test("[TERMINAL-19] a title tells activity without a look at the screen", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const planned = world.sessionOf({
@@ -177,7 +185,7 @@ test("[TMUX-10] a title tells activity without a look at the screen", async () =
   expect(activity).toMatchObject({ activity: "idle", source: "title" });
 });
 
-test("[TMUX-17] a pane that a person adds to the session is not the agent", async () => {
+test("[TERMINAL-26] a pane that a person adds to the session is not the agent", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const { session, result } = await world.up(runtime, world.sessionOf({}));
@@ -190,7 +198,7 @@ test("[TMUX-17] a pane that a person adds to the session is not the agent", asyn
   await until("the added pane to go with its session", () => added.every((pid) => identify(pid) === null));
 });
 
-test("[PROC-1] the tmux server holds no pipe of ours: agents live on when the process that launched them is killed", async () => {
+test("[TERMINAL-2] the tmux server holds no pipe of ours: agents live on when the process that launched them is killed", async () => {
   await using world = new TmuxWorld();
   const planned = world.sessionOf({});
   const script = join(world.directory, "launch.mts");
@@ -235,7 +243,7 @@ setInterval(() => {}, 1000);
   expect(readFileSync(`/proc/${result.agent.pid}/comm`, "utf8")).toBe("cat\n");
 });
 
-test("[TMUX-18] every one of many deaths gets its exit status, also those that tmux misses by itself", async () => {
+test("[TERMINAL-27] every one of many deaths gets its exit status, also those that tmux misses by itself", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const ups = [];

@@ -25,7 +25,7 @@ const alive = line(
   "a\ttitle",
 );
 
-test("[TMUX-8] one line of the list is one agent's pane; a title may hold anything", () => {
+test("[TERMINAL-17] one line of the list is one agent's pane; a title may hold anything", () => {
   expect(parsePanes(`${alive}\n`)).toEqual([
     {
       session: "t-1",
@@ -46,7 +46,7 @@ test("[TMUX-8] one line of the list is one agent's pane; a title may hold anythi
   ]);
 });
 
-test("[TMUX-5] sessions without our options, and panes that a person added, are not ours", () => {
+test("[TERMINAL-15] sessions without our options, and panes that a person added, are not ours", () => {
   expect(
     parsePanes(
       line("", "", "", "$1", "%1", "7", "9", "0", "", "", "0", "1", "0", "0", "0", "worker-p-t-1", "", "", ""),
@@ -55,7 +55,7 @@ test("[TMUX-5] sessions without our options, and panes that a person added, are 
   expect(parsePanes(alive.replace("\t1\t$0", "\t\t$0"))).toEqual([]);
 });
 
-test("[HOME-200] panes that name another home are not ours; those of earlier builds name none", () => {
+test("[HOME-3] panes that name another home are not ours; those of earlier builds name none", () => {
   expect(parsePanes(alive, "home-1")).toHaveLength(1);
   expect(parsePanes(alive, "home-2")).toEqual([]);
   expect(parsePanes(alive.replace("home-1", ""), "home-2")).toHaveLength(1);
@@ -67,7 +67,7 @@ test.each([
   ["", "9", { code: null, signal: "SIGKILL" }],
   ["", "15", { code: null, signal: "SIGTERM" }],
   ["", "", null],
-])("[PROC-12] exit status %j and signal %j", (status, signal, exit) => {
+])("[DECIDE-29] exit status %j and signal %j", (status, signal, exit) => {
   const dead = line(
     "t-1",
     "l1",
@@ -92,7 +92,7 @@ test.each([
   expect(parsePanes(dead)[0]?.exit).toEqual(exit);
 });
 
-test("[TMUX-5] of several panes the expected launch counts, then a live one", () => {
+test("[TERMINAL-15] of several panes the expected launch counts, then a live one", () => {
   const [one] = parsePanes(alive);
   const old = { ...one!, launch: asLaunchId("l0"), dead: true };
   expect(paneFor([old, one!], asLaunchId("l0"))?.launch).toBe("l0");

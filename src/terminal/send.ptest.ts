@@ -62,7 +62,7 @@ async function composer(
   return { world, runtime, session, taken };
 }
 
-test("[TMUX-3] prompts with ; quotes, line breaks, unicode, tabs and formats arrive byte for byte", async () => {
+test("[TERMINAL-13] prompts with ; quotes, line breaks, unicode, tabs and formats arrive byte for byte", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world);
   const texts = [
@@ -76,21 +76,21 @@ test("[TMUX-3] prompts with ; quotes, line breaks, unicode, tabs and formats arr
   expect(taken()).toEqual(texts);
 });
 
-test("[TMUX-3] a prompt cannot press keys or end its own paste", async () => {
+test("[TERMINAL-13] a prompt cannot press keys or end its own paste", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world);
   expect(await runtime.send(session, prompt("a\u001b[201~\rb\u0003c"))).toMatchObject({ sent: "seen" });
   expect(taken()).toEqual(["a[201~\nbc"]);
 });
 
-test("[AGENT-11] an agent that takes a quick Enter for part of the paste gets it later", async () => {
+test("[AGENT-14] an agent that takes a quick Enter for part of the paste gets it later", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world, { COMPOSER_GUARD: "150" }, { pasteGuardMs: 200 });
   expect(await runtime.send(session, prompt("hello"))).toMatchObject({ sent: "seen" });
   expect(taken()).toEqual(["hello"]);
 });
 
-test("[TMUX-3] copy mode is left first", async () => {
+test("[TERMINAL-13] copy mode is left first", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world);
   world.tmux("copy-mode", "-t", "=worker-project-t-1:");
@@ -102,7 +102,7 @@ test("[TMUX-3] copy mode is left first", async () => {
 test.each([
   ["20 KB of lines", 20 * 1024],
   ["1 MB", 1024 * 1024],
-])("[TMUX-3] %s arrive whole, also where the agent shows a placeholder", async (_, size) => {
+])("[TERMINAL-13] %s arrive whole, also where the agent shows a placeholder", async (_, size) => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world, { COMPOSER_PLACEHOLDER: "1" });
   const text = Array.from({ length: Math.ceil(size / 64) }, (_, index) => `${index}`.padEnd(63, "ä;")).join("\n");
@@ -110,7 +110,7 @@ test.each([
   expect(taken()).toEqual([text]);
 });
 
-test("[TMUX-11] delivery is confirmed by the agent's own hook where it has one", async () => {
+test("[TERMINAL-20] delivery is confirmed by the agent's own hook where it has one", async () => {
   await using world = new TmuxWorld();
   const hooked = { HOLDFAST_HOOKS: "{hooks}", COMPOSER_HOOKS: "{hooks}/hooks.jsonl" };
   const rule = {
@@ -123,7 +123,7 @@ test("[TMUX-11] delivery is confirmed by the agent's own hook where it has one",
   expect(await runtime.send(session, prompt("two\nlines"))).toEqual({ sent: "seen", by: "hook" });
 });
 
-test("[TMUX-3] two prompts at once do not mix, and the same prompt twice is two prompts", async () => {
+test("[TERMINAL-13] two prompts at once do not mix, and the same prompt twice is two prompts", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world);
   const texts = ["first of two", "second of two", "second of two"];
@@ -131,7 +131,7 @@ test("[TMUX-3] two prompts at once do not mix, and the same prompt twice is two 
   expect(taken()).toEqual(texts);
 });
 
-test("[TMUX-19] text that is not seen to arrive is doubtful, and Enter is not pressed on it", async () => {
+test("[TERMINAL-28] text that is not seen to arrive is doubtful, and Enter is not pressed on it", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world, { COMPOSER_DEAF: "1" }, {}, hasty);
   expect(await runtime.send(session, prompt("hello"))).toMatchObject({
@@ -145,7 +145,7 @@ const asks = {
   screenRules: [{ where: "screen", pattern: /Allow this command\?/, activity: "needs_input" }],
 } satisfies Partial<TerminalAgent>;
 
-test("[TMUX-19] a question that opens while the text is typed is not answered with Enter", async () => {
+test("[TERMINAL-28] a question that opens while the text is typed is not answered with Enter", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world, { COMPOSER_ASKS: "1" }, asks);
   expect(await runtime.send(session, prompt("hello"))).toMatchObject({
@@ -155,7 +155,7 @@ test("[TMUX-19] a question that opens while the text is typed is not answered wi
   expect(taken()).toEqual([]);
 });
 
-test("[TMUX-19] an open question is never typed into", async () => {
+test("[TERMINAL-28] an open question is never typed into", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const keys = join(world.directory, "keys");
@@ -192,7 +192,7 @@ const settled = (one: Composer, what: SentPrompt): Promise<Confirmation> =>
     return now.is === "waiting" ? null : now;
   });
 
-test("[TMUX-200] nothing is typed before the agent has taken the terminal over and shows its empty input line", async () => {
+test("[TERMINAL-29] nothing is typed before the agent has taken the terminal over and shows its empty input line", async () => {
   await using world = new TmuxWorld();
   const gate = join(world.directory, "gate");
   const env = { ...hooked, COMPOSER_GATE: gate };
@@ -211,7 +211,7 @@ test("[TMUX-200] nothing is typed before the agent has taken the terminal over a
   expect((await runtime.observe([session])).get(session.id)?.seen).toMatchObject({ value: { starting: false } });
 });
 
-test("[TMUX-200] a terminal that echoes is not typed into, whatever stands on the screen", async () => {
+test("[TERMINAL-29] a terminal that echoes is not typed into, whatever stands on the screen", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open({ sendTimes: patient });
   const script = "printf '╭──╮\\n│ > │\\n╰──╯\\n'; exec cat";
@@ -221,14 +221,14 @@ test("[TMUX-200] a terminal that echoes is not typed into, whatever stands on th
   expect(await runtime.capture(session, 50)).not.toContain("hello");
 });
 
-test("[TMUX-200] a program that reads lines, and of which nothing is known, is typed into and its prompts are never confirmed", async () => {
+test("[TERMINAL-29] a program that reads lines, and of which nothing is known, is typed into and its prompts are never confirmed", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open({ sendTimes: patient });
   const { session } = await world.up(runtime, world.sessionOf({ start: ["cat"] }));
   expect(await runtime.send(session, prompt("hello"))).toEqual({ sent: "seen", by: "screen" });
 });
 
-test("[TMUX-200] a program that has not begun to read its terminal is not typed into, however long its screen is blank", async () => {
+test("[TERMINAL-29] a program that has not begun to read its terminal is not typed into, however long its screen is blank", async () => {
   await using world = new TmuxWorld();
   const gate = join(world.directory, "gate");
   const { runtime, session, taken } = await composer(world, { COMPOSER_GATE: gate }, {}, patient, anything);
@@ -255,7 +255,7 @@ test("[TMUX-200] a program that has not begun to read its terminal is not typed 
   expect(taken()).toEqual(["early"]);
 });
 
-test("[TMUX-200] a program that takes its terminal over behind the echo of a prompt leaves it unconfirmed", async () => {
+test("[TERMINAL-29] a program that takes its terminal over behind the echo of a prompt leaves it unconfirmed", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open({ sendTimes: patient });
   const script = "head -c 1 >/dev/null; stty raw -echo; printf drawn; exec cat >/dev/null";
@@ -266,7 +266,7 @@ test("[TMUX-200] a program that takes its terminal over behind the echo of a pro
   });
 });
 
-test("[TMUX-201] a pane that dies under the paste does not take the tmux server with it", async () => {
+test("[TERMINAL-30] a pane that dies under the paste does not take the tmux server with it", async () => {
   await using world = new TmuxWorld();
   const one = await composer(world, hooked, known);
   const other = await world.up(one.runtime, world.sessionOf({ start: ["cat"] }));
@@ -286,7 +286,7 @@ test("[TMUX-201] a pane that dies under the paste does not take the tmux server 
   });
 });
 
-test("[TMUX-202] an Enter that became a line break is pressed again, and the prompt is confirmed once", async () => {
+test("[TERMINAL-31] an Enter that became a line break is pressed again, and the prompt is confirmed once", async () => {
   await using world = new TmuxWorld();
   const env = { ...hooked, COMPOSER_ENTERS: "2" };
   const { runtime, session, taken } = await composer(world, env, known, { ...patient, hookMs: 30_000 });
@@ -296,7 +296,7 @@ test("[TMUX-202] an Enter that became a line break is pressed again, and the pro
   expect(taken().map((text) => text.trim())).toEqual(["hello", "next"]);
 });
 
-test("[TMUX-202] a prompt that the agent never takes is taken out of its line before the next one", async () => {
+test("[TERMINAL-31] a prompt that the agent never takes is taken out of its line before the next one", async () => {
   await using world = new TmuxWorld();
   const env = { ...hooked, COMPOSER_ENTERS: "3" };
   const one = await composer(world, env, known, { ...patient, hookMs: 60_000 });
@@ -307,7 +307,7 @@ test("[TMUX-202] a prompt that the agent never takes is taken out of its line be
   expect(taken()).toEqual(["next"]);
 });
 
-test("[TMUX-202] text that a user typed is left alone, and nothing is joined to it", async () => {
+test("[TERMINAL-31] text that a user typed is left alone, and nothing is joined to it", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world, hooked, known);
   world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "mine");
@@ -320,7 +320,7 @@ test("[TMUX-202] text that a user typed is left alone, and nothing is joined to 
   expect(taken()).toEqual(["mine", "hello"]);
 });
 
-test("[TMUX-202] a prompt that a daemon left in the line is sent by the next one, and not typed again", async () => {
+test("[TERMINAL-31] a prompt that a daemon left in the line is sent by the next one, and not typed again", async () => {
   await using world = new TmuxWorld();
   const one = await composer(world, hooked, known);
   world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "left over");
@@ -333,7 +333,7 @@ test("[TMUX-202] a prompt that a daemon left in the line is sent by the next one
 test.each([
   ["that the daemon before it may have sent", false],
   ["that the agent was started with and sends itself", true],
-])("[TMUX-202] a daemon does not press Enter at once on a prompt in the line %s", async (_, asArgument) => {
+])("[TERMINAL-31] a daemon does not press Enter at once on a prompt in the line %s", async (_, asArgument) => {
   await using world = new TmuxWorld();
   const opens = join(world.directory, "open");
   const one = await composer(world, { ...hooked, COMPOSER_OPENS: opens }, known);
@@ -348,7 +348,7 @@ test.each([
   expect(one.taken()).toEqual(["sent once"]);
 });
 
-test("[TMUX-202] a prompt in the line is not confirmed by the same one before it in the transcript", async () => {
+test("[TERMINAL-31] a prompt in the line is not confirmed by the same one before it in the transcript", async () => {
   await using world = new TmuxWorld();
   const readPrompts = (): string[] => ["the same"];
   const one = await composer(world, hooked, { ...known, readPrompts });
@@ -360,7 +360,7 @@ test("[TMUX-202] a prompt in the line is not confirmed by the same one before it
   expect(one.taken()).toEqual(["the same"]);
 });
 
-test("[TMUX-202] a prompt that seems to be in the line under a dialog is in the conversation, and the transcript confirms it", async () => {
+test("[TERMINAL-31] a prompt that seems to be in the line under a dialog is in the conversation, and the transcript confirms it", async () => {
   await using world = new TmuxWorld();
   const readPrompts = (): string[] => ["shown above"];
   const asks = { where: "title", pattern: /^asks/, activity: "needs_input", reason: "It asks" } as const;
@@ -377,7 +377,7 @@ test.each([
   ["the paste", "paste-buffer", false],
   ["Enter", "send-keys", false],
   ["the look behind Enter", "list-panes", true],
-])("[TMUX-206] a prompt is settled later where tmux does not answer %s", async (_, call, isBehindEnter) => {
+])("[TERMINAL-35] a prompt is settled later where tmux does not answer %s", async (_, call, isBehindEnter) => {
   await using world = new TmuxWorld();
   // Carries out the call that the file `lost` names, and says that it failed.
   const [bin, lost, armed] = ["bin", "lost", "armed"].map((name) => join(world.directory, name));
@@ -408,17 +408,20 @@ test.each([
 test.each([
   ["shows its input line", known],
   ["tells by a hook that it has begun", { hookRules: known.hookRules, confirmMs: 1 }],
-])("[SEND-202] a prompt that an agent was started with waits until it %s, also when it is stopped", async (_, over) => {
-  await using world = new TmuxWorld();
-  const gate = join(world.directory, "gate");
-  const one = await composer(world, { ...hooked, COMPOSER_GATE: gate }, over, patient, anything);
-  const long = sent(one, "hello", { asArgument: true, sentAt: Date.now() - 3_600_000 });
-  const waits = { is: "waiting", why: "agent is starting" };
-  expect(await one.runtime.confirm(one.session, long, { finish: true })).toEqual(waits);
-  expect(await one.runtime.confirm(one.session, long, { finish: false })).toEqual(waits);
-});
+])(
+  "[SESSION-46] a prompt that an agent was started with waits until it %s, also when it is stopped",
+  async (_, over) => {
+    await using world = new TmuxWorld();
+    const gate = join(world.directory, "gate");
+    const one = await composer(world, { ...hooked, COMPOSER_GATE: gate }, over, patient, anything);
+    const long = sent(one, "hello", { asArgument: true, sentAt: Date.now() - 3_600_000 });
+    const waits = { is: "waiting", why: "agent is starting" };
+    expect(await one.runtime.confirm(one.session, long, { finish: true })).toEqual(waits);
+    expect(await one.runtime.confirm(one.session, long, { finish: false })).toEqual(waits);
+  },
+);
 
-test("[TMUX-207] a prompt of which nothing can be typed is refused, and one of frames and bars is not", async () => {
+test("[TERMINAL-36] a prompt of which nothing can be typed is refused, and one of frames and bars is not", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world, hooked, known);
   const refused = { sent: "refused", why: "the prompt is empty" };
@@ -430,7 +433,7 @@ test("[TMUX-207] a prompt of which nothing can be typed is refused, and one of f
 test.each([
   ["confirms", hooked, { hookRules: known.hookRules }, "hook"],
   ["confirms nothing", {}, {}, "screen"],
-])("[TMUX-208] what a daemon left before the cursor of an agent that %s is sent first", async (_, env, over, by) => {
+])("[TERMINAL-37] what a daemon left before the cursor of an agent that %s is sent first", async (_, env, over, by) => {
   await using world = new TmuxWorld();
   const one = await composer(world, { ...env, COMPOSER_CURSOR: "1" }, over);
   world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "left over");
@@ -441,7 +444,7 @@ test.each([
   expect(one.taken()).toEqual(["left over", "next"]);
 });
 
-test("[SEND-202] a prompt that an agent without hooks had read before it ended is in its transcript", async () => {
+test("[SESSION-46] a prompt that an agent without hooks had read before it ended is in its transcript", async () => {
   await using world = new TmuxWorld();
   const one = await composer(world, {}, { ...known, readPrompts: () => ["read"] });
   const { run } = one.session;
@@ -454,14 +457,14 @@ test("[SEND-202] a prompt that an agent without hooks had read before it ended i
   expect(await next.confirm(one.session, { ...what, text: "not read" }, { finish: false })).toEqual({ is: "gone" });
 });
 
-test("[TMUX-202] a prompt that is nowhere to be seen is doubtful, and not typed again", async () => {
+test("[TERMINAL-31] a prompt that is nowhere to be seen is doubtful, and not typed again", async () => {
   await using world = new TmuxWorld();
   const one = await composer(world, hooked, known);
   expect(await settled(one, sent(one, "hello"))).toMatchObject({ is: "doubtful" });
   expect(one.taken()).toEqual([]);
 });
 
-test("[TMUX-203] a command of the agent's own is typed and never confirmed; a prompt that ends in @word gets a blank", async () => {
+test("[TERMINAL-32] a command of the agent's own is typed and never confirmed; a prompt that ends in @word gets a blank", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world, hooked, known);
   expect(await runtime.send(session, prompt("/clear"))).toEqual({ sent: "seen", by: "screen" });
@@ -469,7 +472,7 @@ test("[TMUX-203] a command of the agent's own is typed and never confirmed; a pr
   expect(taken()).toEqual(["/clear", "see @file "]);
 });
 
-test("[TMUX-202] a prompt that looks like an agent's list is sent, and so is the next one", async () => {
+test("[TERMINAL-31] a prompt that looks like an agent's list is sent, and so is the next one", async () => {
   await using world = new TmuxWorld();
   const lists = {
     ...known,
@@ -483,7 +486,7 @@ test("[TMUX-202] a prompt that looks like an agent's list is sent, and so is the
   expect(taken().map((one) => one.trim())).toEqual([text, "!ls"]);
 });
 
-test("[TMUX-204] a prompt that a busy agent keeps for later waits for as long as that takes", async () => {
+test("[TERMINAL-33] a prompt that a busy agent keeps for later waits for as long as that takes", async () => {
   await using world = new TmuxWorld();
   const keeps = join(world.directory, "free");
   const one = await composer(world, { ...hooked, COMPOSER_KEEPS: keeps }, known, { ...patient, hookMs: 200 });
@@ -497,7 +500,7 @@ test("[TMUX-204] a prompt that a busy agent keeps for later waits for as long as
   expect(await settled(one, long)).toEqual({ is: "confirmed", by: "hook" });
 });
 
-test("[TMUX-205] a dialog in place of the input line is a question with a reason, and gets no key", async () => {
+test("[TERMINAL-34] a dialog in place of the input line is a question with a reason, and gets no key", async () => {
   await using world = new TmuxWorld();
   const dialog = join(world.directory, "dialog");
   writeFileSync(dialog, "");
@@ -516,7 +519,7 @@ test("[TMUX-205] a dialog in place of the input line is a question with a reason
   expect(taken()).toEqual(["hello"]);
 });
 
-test("[AGENT-232] a stop waits until the transcript has the latest turn, and no longer than for that", async () => {
+test("[AGENT-20] a stop waits until the transcript has the latest turn, and no longer than for that", async () => {
   await using world = new TmuxWorld();
   /** Of the agent's process, at each look into its transcript. */
   const states: (string | undefined)[] = [];

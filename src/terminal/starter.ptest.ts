@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { runFileText, starterText } from "./launch-files.ts";
 
-test("[PROC-10] what sh reads from the run file is byte for byte what was meant", () => {
+test("[TERMINAL-11] what sh reads from the run file is byte for byte what was meant", () => {
   const argv = [
     "printf",
     "%s\\0",
@@ -31,7 +31,7 @@ test("[PROC-10] what sh reads from the run file is byte for byte what was meant"
   expect(ran.stdout.split("\0").slice(0, -1)).toEqual([...argv.slice(2), "a'b\n$HOME\n", "/a b'c"]);
 });
 
-test("[TMUX-13] the starter is clean by shellcheck", () => {
+test("[TERMINAL-22] the starter is clean by shellcheck", () => {
   const ran = spawnSync("shellcheck", ["-s", "sh", "-"], { input: starterText, encoding: "utf8" });
   expect(ran.stdout).toBe("");
   expect(ran.status).toBe(0);

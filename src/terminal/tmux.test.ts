@@ -11,10 +11,10 @@ test.each([
   ["", "unknown"],
   ["duplicate session: worker-p-t-1", "refused"],
   ["can't find pane: %7", "refused"],
-])("[TMUX-4] %j is %s", (message, is) => {
+])("[TERMINAL-14] %j is %s", (message, is) => {
   expect(classify(message, 1).is).toBe(is);
 });
 
-test("[TMUX-4] a client that was killed knows nothing", () => {
+test("[TERMINAL-14] a client that was killed knows nothing", () => {
   expect(classify("no server running on /x", null, "SIGKILL").is).toBe("unknown");
 });

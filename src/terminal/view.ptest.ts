@@ -44,7 +44,7 @@ function clients(world: TmuxWorld): number[] {
 
 const printing = (what: string): string[] => ["sh", "-c", `printf '${what}'; exec cat`];
 
-test("[VIEW-1] each viewer is painted the whole screen, and what one types the others see", async () => {
+test("[TERMINAL-40] each viewer is painted the whole screen, and what one types the others see", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const { session, request } = await world.up(runtime, world.sessionOf({ start: printing("hello from before") }));
@@ -61,7 +61,7 @@ test("[VIEW-1] each viewer is painted the whole screen, and what one types the o
   await until("the whole screen again", () => /hello from before[^]*grüße/.test(again.shown()));
 });
 
-test("[VIEW-3] a viewer cannot use tmux's own keys: Ctrl-B and what follows go to the agent", async () => {
+test("[TERMINAL-42] a viewer cannot use tmux's own keys: Ctrl-B and what follows go to the agent", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const raw = "stty raw -echo; printf ready; exec cat -v";
@@ -76,7 +76,7 @@ test("[VIEW-3] a viewer cannot use tmux's own keys: Ctrl-B and what follows go t
   expect(await runtime.capture(other, 50)).toBe("the other");
 });
 
-test("[VIEW-4] one who only watches leaves the size alone; among those who type the latest gives it", async () => {
+test("[TERMINAL-43] one who only watches leaves the size alone; among those who type the latest gives it", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const { session } = await world.up(runtime, world.sessionOf({ start: ["cat"] }));
@@ -144,7 +144,7 @@ test("[LIMIT-7] viewers that come, go and take turns typing never end the server
   expect(server()).toBe(before);
 });
 
-test("[VIEW-5] a viewer's client ends with the viewer, with the session and with the daemon, also when tmux hangs", async () => {
+test("[TERMINAL-44] a viewer's client ends with the viewer, with the session and with the daemon, also when tmux hangs", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const { session } = await world.up(runtime, world.sessionOf({ start: program("ends-on-request.sh") }));
@@ -171,7 +171,7 @@ test("[VIEW-5] a viewer's client ends with the viewer, with the session and with
   }
 });
 
-test("[VIEW-2] only the launch on record is shown: not another one, not a dead one, not one that never was", async () => {
+test("[TERMINAL-41] only the launch on record is shown: not another one, not a dead one, not one that never was", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const planned = world.sessionOf({ start: program("ends-on-request.sh") });
@@ -187,7 +187,7 @@ test("[VIEW-2] only the launch on record is shown: not another one, not a dead o
   expect(clients(world).length).toBeLessThanOrEqual(1);
 });
 
-test("[VIEW-8] what an agent prints for the clipboard or past tmux does not reach a viewer", async () => {
+test("[TERMINAL-47] what an agent prints for the clipboard or past tmux does not reach a viewer", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const escape = String.raw`\033]52;c;aGVsbG8=\007\033Ptmux;\033\033]52;c;aGVsbG8=\007\033\\`;

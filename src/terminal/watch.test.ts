@@ -44,7 +44,7 @@ function watchOf(note: Partial<LaunchNote>): LaunchWatch {
 }
 
 test.each([{ resumed: true }, { promptTaken: true }])(
-  "[AGENT-12] a launch with %o is not idle before what it began with shows",
+  "[AGENT-15] a launch with %o is not idle before what it began with shows",
   (note) => {
     const now = watchOf({}).process(identify(process.pid)!).startedAt + 1000;
     const watch = watchOf(note);
@@ -59,7 +59,7 @@ test.each([{ resumed: true }, { promptTaken: true }])(
   },
 );
 
-test("[AGENT-12] a launch without either is idle at once, one that was seen working is, and so is one that began long ago", () => {
+test("[AGENT-15] a launch without either is idle at once, one that was seen working is, and so is one that began long ago", () => {
   const { startedAt } = watchOf({}).process(identify(process.pid)!);
   expect(watchOf({}).activity(pane, startedAt + 1000)).toMatchObject({ activity: "idle" });
   const worked = watchOf({ promptTaken: true });
@@ -93,7 +93,7 @@ async function asleep(run: (watch: LaunchWatch, from: number) => void): Promise<
   }
 }
 
-test("[TMUX-205] a title that shows idle is early: the agent is starting until its input line shows", () =>
+test("[TERMINAL-34] a title that shows idle is early: the agent is starting until its input line shows", () =>
   asleep((watch, from) => {
     watch.sawScreen(pane, "", from);
     expect([watch.activity(pane, from), watch.isStarting(pane, from)]).toEqual([null, true]);
@@ -104,7 +104,7 @@ test("[TMUX-205] a title that shows idle is early: the agent is starting until i
     expect(watch.inputStands).toBe(true);
   }));
 
-test("[TMUX-205] a dialog counts although the title shows idle, and not where the input line stands below the same words", () =>
+test("[TERMINAL-34] a dialog counts although the title shows idle, and not where the input line stands below the same words", () =>
   asleep((watch, from) => {
     watch.sawScreen(pane, "Trust this?\n1. yes", from);
     expect(watch.activity(pane, from)).toMatchObject({ activity: "needs_input", reason: "It asks for trust" });
@@ -125,7 +125,7 @@ test.each<[string, TerminalAgent, string, string, object]>([
     { activity: "needs_input", reason: "Codex has reached a usage limit, or is close to one" },
   ],
 ])(
-  "[TMUX-205] %s: words above an input line that holds text ask nothing, a list does (%#)",
+  "[TERMINAL-34] %s: words above an input line that holds text ask nothing, a list does (%#)",
   (_, own, title, screen, seen) => {
     const watch = new LaunchWatch(launch, { ...own, readStatus: () => null }, new LaunchFiles(directory), session);
     const { startedAt } = watch.process(identify(process.pid)!);
@@ -134,7 +134,7 @@ test.each<[string, TerminalAgent, string, string, object]>([
   },
 );
 
-test("[TMUX-205] a screen at rest for a minute without an input line asks something that is not known", () =>
+test("[TERMINAL-34] a screen at rest for a minute without an input line asks something that is not known", () =>
   asleep((watch, from) => {
     watch.sawScreen(pane, "What is\nyour   name?", from);
     expect(watch.activity(pane, from + 59_000)).toBeNull();
@@ -146,7 +146,7 @@ test("[TMUX-205] a screen at rest for a minute without an input line asks someth
     expect(watch.activity(pane, from + 61_000)).toBeNull();
   }));
 
-test("[TMUX-205] a blank screen asks nothing, and neither does a program that has not begun to use its terminal", () =>
+test("[TERMINAL-34] a blank screen asks nothing, and neither does a program that has not begun to use its terminal", () =>
   asleep((watch, from) => {
     watch.sawScreen(pane, "\n  \n", from);
     expect([watch.wantsTerminal(from + 90_000), watch.activity(pane, from + 90_000)]).toEqual([false, null]);
@@ -158,7 +158,7 @@ test("[TMUX-205] a blank screen asks nothing, and neither does a program that ha
     expect(watch.activity(pane, from + 70_000)).toMatchObject({ activity: "needs_input" });
   }));
 
-test("[TMUX-205] a start whose processes compute asks nothing", async () => {
+test("[TERMINAL-34] a start whose processes compute asks nothing", async () => {
   const child = spawn("sh", ["-c", "sh -c 'while :; do :; done'; :"], { detached: true, stdio: "ignore" });
   const pid = child.pid!;
   try {
@@ -175,7 +175,7 @@ test("[TMUX-205] a start whose processes compute asks nothing", async () => {
   }
 });
 
-test("[TMUX-10] a launch that is on record since long ago is what the record says, whatever its note says", () => {
+test("[TERMINAL-19] a launch that is on record since long ago is what the record says, whatever its note says", () => {
   const files = new LaunchFiles(directory);
   const note = { launch, agentSessionId: "noted", promptTaken: true };
   files.write(session, note, { workspace: directory, umask: null, cgroup: null, env: {}, argv: ["x"] });

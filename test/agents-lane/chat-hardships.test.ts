@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 describe.each(realAgents("hardships"))("%s", (name) => {
-  test("[ACP-R10] agent, keeper and feeder are stopped and continued in mid-turn, and nothing is lost", async () => {
+  test("[CHAT-85] agent, keeper and feeder are stopped and continued in mid-turn, and nothing is lost", async () => {
     const lane = await open(name);
     await lane.spawn("say: a secret word");
     await lane.ended("ma-1-first");
@@ -43,7 +43,7 @@ describe.each(realAgents("hardships"))("%s", (name) => {
     expect(now.processes.map(({ pid }) => pid)).toEqual(session.processes.map(({ pid }) => pid));
   });
 
-  test("[ACP-R11] a daemon of another build takes over in mid-turn", async () => {
+  test("[CHAT-86] a daemon of another build takes over in mid-turn", async () => {
     const lane = await open(name);
     const pid = lane.pid(await lane.show());
     const promptId = await lane.send("say: old\ngate: upgrade\nsay: new");
@@ -58,7 +58,7 @@ describe.each(realAgents("hardships"))("%s", (name) => {
   });
 
   test.runIf(laneAgents[name].setting !== undefined)(
-    "[ACP-R12] what was picked is in force again after the agent was replaced",
+    "[CHAT-87] what was picked is in force again after the agent was replaced",
     async () => {
       const lane = await open(name);
       const { pick, method, value } = laneAgents[name].setting!;
@@ -75,7 +75,7 @@ describe.each(realAgents("hardships"))("%s", (name) => {
     },
   );
 
-  test("[ACP-R13] a deleted conversation is gone or told as kept, and a new session knows nothing of it", async () => {
+  test("[CHAT-88] a deleted conversation is gone or told as kept, and a new session knows nothing of it", async () => {
     const lane = await open(name);
     const { agentSessionId } = await lane.show();
     // It may just be writing it.
@@ -92,7 +92,7 @@ describe.each(realAgents("hardships"))("%s", (name) => {
   });
 
   test.runIf(canMount())(
-    "[ACP-R9] a disk that is full in mid-turn and then is not takes nothing from the turn (needs to mount a disk)",
+    "[CHAT-84] a disk that is full in mid-turn and then is not takes nothing from the turn (needs to mount a disk)",
     async () => {
       expect(await runOnSmallDisk(fixture, name)).toEqual({
         whileFull: { freeBytes: 0, stopReason: null },

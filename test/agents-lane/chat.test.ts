@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 describe.each(order)("%s goes on without a daemon", (name) => {
-  test("[ACP-R1] the first prompt's turn ends with its text, once", async () => {
+  test("[CHAT-76] the first prompt's turn ends with its text, once", async () => {
     const lane = await open(name);
     await lane.spawn(first);
     told.get(name)!.push(first);
@@ -44,7 +44,7 @@ describe.each(order)("%s goes on without a daemon", (name) => {
     expect((await lane.show()).agentSessionId).toMatch(/^[\w-]{8,}$/);
   });
 
-  test("[ACP-R2] a daemon that is killed in mid-turn changes nothing: same agent, whole text, true end", async () => {
+  test("[CHAT-77] a daemon that is killed in mid-turn changes nothing: same agent, whole text, true end", async () => {
     const lane = await open(name);
     const pid = lane.pid(await lane.show());
     const promptId = await lane.send(twoGates);
@@ -62,7 +62,7 @@ describe.each(order)("%s goes on without a daemon", (name) => {
     expect(lane.pid(await lane.show())).toBe(pid);
   });
 
-  test("[ACP-R3] a turn that ends while no daemon is there ends truly when one is", async () => {
+  test("[CHAT-78] a turn that ends while no daemon is there ends truly when one is", async () => {
     const lane = await open(name);
     const pid = lane.pid(await lane.show());
     const promptId = await lane.send(whileAway);
@@ -77,7 +77,7 @@ describe.each(order)("%s goes on without a daemon", (name) => {
     expect(lane.pid(await lane.show())).toBe(pid);
   });
 
-  test("[ACP-R4] a question asked while no daemon is there is answered after, once", async () => {
+  test("[CHAT-79] a question asked while no daemon is there is answered after, once", async () => {
     const lane = await open(name);
     const promptId = await lane.send(asking);
     told.get(name)!.push(asking);
@@ -100,7 +100,7 @@ describe.each(order)("%s goes on without a daemon", (name) => {
 });
 
 describe.each(order.toReversed())("%s comes back into its conversation", (name) => {
-  test("[ACP-R5] after a stop in mid-turn that leaves no process, not the running tool nor what it sent off", async () => {
+  test("[CHAT-80] after a stop in mid-turn that leaves no process, not the running tool nor what it sent off", async () => {
     const lane = await open(name);
     const promptId = await lane.send(toolRuns);
     const running = (): boolean => {
@@ -122,7 +122,7 @@ describe.each(order.toReversed())("%s comes back into its conversation", (name) 
     expect(await lane.turn("history?")).toMatchObject({ text: expect.stringContaining(history(name)) });
   });
 
-  test("[ACP-R6] after its agent was killed", async () => {
+  test("[CHAT-81] after its agent was killed", async () => {
     const lane = await open(name);
     const before = await lane.show();
     const pid = lane.pid(before);
@@ -136,7 +136,7 @@ describe.each(order.toReversed())("%s comes back into its conversation", (name) 
     expect(await lane.types()).not.toContain("context.reset");
   });
 
-  test("[ACP-R7] or says that it is gone, and that is told and a new one begun", async () => {
+  test("[CHAT-82] or says that it is gone, and that is told and a new one begun", async () => {
     const lane = await open(name);
     const before = await lane.show();
     await lane.home.ok(["session", "stop", lane.id]);
@@ -149,7 +149,7 @@ describe.each(order.toReversed())("%s comes back into its conversation", (name) 
 });
 
 describe.each(order.toReversed())("%s loses what stands around it", (name) => {
-  test("[ACP-R8] after the death of keeper and feeder it is back in its conversation, and the prompt is answered", async () => {
+  test("[CHAT-83] after the death of keeper and feeder it is back in its conversation, and the prompt is answered", async () => {
     const lane = await open(name);
     const session = await lane.show();
     const pids = [lane.pid(session, "keeper"), lane.pid(session, "feeder")];
@@ -163,7 +163,7 @@ describe.each(order.toReversed())("%s loses what stands around it", (name) => {
 });
 
 describe.each(order)("%s is given more than text", (name) => {
-  test("[ACP-R14] an image, a file's words and a file's path arrive at the model", async () => {
+  test("[CHAT-89] an image, a file's words and a file's path arrive at the model", async () => {
     const lane = await open(name);
     writeFileSync(join(lane.workspace, "notes.md"), "the words of a file\n");
     // On its own: gemini leaves an image out of a prompt that also refers to files.

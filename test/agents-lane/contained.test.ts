@@ -47,7 +47,7 @@ async function historyOnceResumed(lane: ChatLane): Promise<string> {
 }
 
 describe.each(realAgents("contained"))("%s, contained", (name) => {
-  test("[CONTAIN-R1] it cannot read a key, write outside or destroy the home, and finishes its task", async () => {
+  test("[CONTAIN-15] it cannot read a key, write outside or destroy the home, and finishes its task", async () => {
     await using lane = await ChatLane.open(name, (home) => {
       const config = { defaults: { contain: "worktree" } };
       writeFileSync(home.paths.config, JSON.stringify(config));
@@ -85,7 +85,7 @@ describe.each(realAgents("contained"))("%s, contained", (name) => {
 });
 
 describe.each(["claude", "codex"] as const)("%s in a terminal, contained", (name) => {
-  test("[CONTAIN-R1] its own words, hooks and transcripts are read from its own folder, and it is resumed", async () => {
+  test("[CONTAIN-15] its own words, hooks and transcripts are read from its own folder, and it is resumed", async () => {
     await using world = await LaneWorld.open(name, { contained: true });
     await world.start("fresh", "say: begun");
     await world.until("idle", name === "claude" ? "status" : undefined);

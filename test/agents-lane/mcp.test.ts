@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { until } from "../harness/until.ts";
 import { ChatLane, patienceMs } from "./chat-lane.ts";
 
-test("[RIGHTS-9] `holdfast mcp` under Codex reaches its own daemon as its own session", async () => {
+test("[AUTHORIZE-9] `holdfast mcp` under Codex reaches its own daemon as its own session", async () => {
   const bin = join(import.meta.dirname, "../../bin/holdfast");
   await using lane = await ChatLane.open("codex", (home) =>
     appendFileSync(

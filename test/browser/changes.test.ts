@@ -27,7 +27,7 @@ async function changed(home: ChatHome): Promise<{ id: string; path: string }> {
   return { id, path };
 }
 
-test("[WEB-90] the changes view shows committed, staged, unstaged and untracked files and their diffs", async () => {
+test("[WEB-43] the changes view shows committed, staged, unstaged and untracked files and their diffs", async () => {
   await using home = await ChatHome.open();
   const { id, path } = await changed(home);
   await using tab = await openDashboard(home, { path: `/s/${id}/changes` });
@@ -64,7 +64,7 @@ test("[WEB-90] the changes view shows committed, staged, unstaged and untracked 
   await file("later.ts").waitFor();
 });
 
-test("[WEB-92] comments on lines survive a reload, can be changed, and reach the agent as one prompt", async () => {
+test("[WEB-45] comments on lines survive a reload, can be changed, and reach the agent as one prompt", async () => {
   await using home = await ChatHome.open();
   const { id } = await changed(home);
   await using tab = await openDashboard(home, { path: `/s/${id}/changes` });
@@ -101,7 +101,7 @@ test("[WEB-92] comments on lines survive a reload, can be changed, and reach the
   expect(await bar.count()).toBe(0);
 });
 
-test("[WEB-93] a press on a line's number opens a comment there, on a phone as well", async () => {
+test("[WEB-46] a press on a line's number opens a comment there, on a phone as well", async () => {
   await using home = await ChatHome.open();
   const { id } = await changed(home);
   const { workspacePath } = await home.show(id);
@@ -119,7 +119,7 @@ test("[WEB-93] a press on a line's number opens a comment there, on a phone as w
   await expectAccessible(page);
 });
 
-test("[WEB-94] a patch of ten thousand lines is drawn only where it is seen, and nothing is asked while it is idle", async () => {
+test("[WEB-47] a patch of ten thousand lines is drawn only where it is seen, and nothing is asked while it is idle", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   const { workspacePath } = await home.show(id);

@@ -17,7 +17,7 @@ const write = async (page: Page, text: string): Promise<void> => {
   await composer(page).press("Enter");
 };
 
-test("[WEB-46] an answer is markdown while it streams; thinking is folded; plan, tools, diffs, exits and ends are told", async () => {
+test("[WEB-55] an answer is markdown while it streams; thinking is folded; plan, tools, diffs, exits and ends are told", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   await using tab = await openChat(home, id);
@@ -48,7 +48,7 @@ test("[WEB-46] an answer is markdown while it streams; thinking is folded; plan,
   await expectNoSideways(page);
 });
 
-test("[WEB-47] the view stays at the end while the agent writes, unless one has scrolled up; then it says what is new", async () => {
+test("[WEB-56] the view stays at the end while the agent writes, unless one has scrolled up; then it says what is new", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat(Array.from({ length: 60 }, (_, n) => `say: line ${n}`).join("\n"));
   await home.ended(id);
@@ -77,7 +77,7 @@ test("[WEB-47] the view stays at the end while the agent writes, unless one has 
   await jump.waitFor({ state: "detached" });
 });
 
-test("[WEB-48] a question is shown with the agent's own answers, in each tab, is answered once, and says by whom", async () => {
+test("[WEB-57] a question is shown with the agent's own answers, in each tab, is answered once, and says by whom", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("ask: may I?\nsay: went on");
   await using first = await openChat(home, id);
@@ -96,7 +96,7 @@ test("[WEB-48] a question is shown with the agent's own answers, in each tab, is
   expect(await home.ofType(id, "permission.answered")).toHaveLength(1);
 });
 
-test("[WEB-49, WEB-50] Enter sends and Shift-Enter breaks the line; history, drafts and completion; on a phone a button sends", async () => {
+test("[WEB-58, WEB-59] Enter sends and Shift-Enter breaks the line; history, drafts and completion; on a phone a button sends", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   {
@@ -156,7 +156,7 @@ test("[WEB-49, WEB-50] Enter sends and Shift-Enter breaks the line; history, dra
   await expectAccessible(page);
 });
 
-test("[WEB-51] images are attached by button, paste and drop, can be taken off, reach the agent and are seen; one too large is refused in words", async () => {
+test("[WEB-60] images are attached by button, paste and drop, can be taken off, reach the agent and are seen; one too large is refused in words", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   await using tab = await openChat(home, id);
@@ -202,7 +202,7 @@ test("[WEB-51] images are attached by button, paste and drop, can be taken off, 
   await expectAccessible(page);
 });
 
-test("[WEB-52, WEB-53, WEB-54, WEB-55] prompts that wait can be changed, moved and removed; mode and model are picked; a turn is stopped, by force if need be", async () => {
+test("[WEB-61, WEB-62, WEB-63, WEB-64] prompts that wait can be changed, moved and removed; mode and model are picked; a turn is stopped, by force if need be", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: begun\ngate: a");
   await using tab = await openChat(home, id);
@@ -240,7 +240,7 @@ test("[WEB-52, WEB-53, WEB-54, WEB-55] prompts that wait can be changed, moved a
   expect((await home.turn(id, "mode?\nmodel?")).text).toBe("mode: plan\nmodel: demo-large\n");
 });
 
-test("[WEB-55] a turn that the agent does not end when asked is ended by force on the second press", async () => {
+test("[WEB-64] a turn that the agent does not end when asked is ended by force on the second press", async () => {
   await using home = await ChatHome.open({ deaf: { program: "deaf-to-cancel" } });
   const id = await home.chat("go", "deaf");
   await using tab = await openChat(home, id, { viewport: phone });

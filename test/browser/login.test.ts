@@ -9,7 +9,7 @@ useBrowser();
 /** What the browser itself says about a refused request. */
 const refused = /status of 401|status of 403|WebSocket connection/;
 
-test("[PAGE-1] the printed link logs a browser in once, and the page follows the sessions", async () => {
+test("[DAEMON-29] the printed link logs a browser in once, and the page follows the sessions", async () => {
   await using home = await ChatHome.open();
   const link = await loginLink(home);
   await using tab = await openTab();
@@ -31,7 +31,7 @@ test("[PAGE-1] the printed link logs a browser in once, and the page follows the
   await expectAccessible(stranger.page);
 });
 
-test("[WEB-2] a revoked or unknown device leads to the login page, and to no further requests", async () => {
+test("[WEB-1] a revoked or unknown device leads to the login page, and to no further requests", async () => {
   await using home = await ChatHome.open();
   await using tab = await openDashboard(home, { expected: refused });
   const { page } = tab;
@@ -59,7 +59,7 @@ test("[WEB-2] a revoked or unknown device leads to the login page, and to no fur
   expect(sockets).toHaveLength(before);
 });
 
-test("[WEB-2] a passphrase logs in; a wrong one is told", async () => {
+test("[WEB-1] a passphrase logs in; a wrong one is told", async () => {
   await using home = new Home();
   const file = join(home.directory, "passphrase");
   writeFileSync(file, "open sesame, said the forty\n", { mode: 0o600 });

@@ -8,7 +8,7 @@ import { expectAccessible, lineDown, openDashboard, openTab, logIn, useBrowser }
 useBrowser();
 const noLine = "No connection to the daemon";
 
-test("[WEB-13] the daemon is killed and started again under an open page: a banner, then gone, and nothing is lost", async () => {
+test("[WEB-11] the daemon is killed and started again under an open page: a banner, then gone, and nothing is lost", async () => {
   await using home = await ChatHome.open();
   const port = await home.keepPort();
   const id = await home.chat("say: begun\ngate: a\nslow: 40 x 25ms\nsay: the end");
@@ -30,7 +30,7 @@ test("[WEB-13] the daemon is killed and started again under an open page: a bann
   expect(await home.said(id)).toContain("the end");
 });
 
-test("[WEB-15, WEB-25] offline the page keeps its state and opens again from the service worker; the API is never touched", async () => {
+test("[WEB-13, WEB-23] offline the page keeps its state and opens again from the service worker; the API is never touched", async () => {
   await using home = await ChatHome.open();
   const port = await home.keepPort();
   const id = await home.chat("say: hello");
@@ -63,7 +63,7 @@ test("[WEB-15, WEB-25] offline the page keeps its state and opens again from the
   await page.getByText("This device is offline").waitFor({ state: "hidden" });
 });
 
-test("[WEB-25] the page can be installed: manifest, icons of the promised sizes", async () => {
+test("[WEB-23] the page can be installed: manifest, icons of the promised sizes", async () => {
   await using home = await ChatHome.open();
   await using tab = await openDashboard(home);
   const { page } = tab;
@@ -83,7 +83,7 @@ test("[WEB-25] the page can be installed: manifest, icons of the promised sizes"
   }
 });
 
-test("[WEB-14, WEB-27] a daemon of another build is told, and a view whose file is gone says so", async () => {
+test("[WEB-12, WEB-25] a daemon of another build is told, and a view whose file is gone says so", async () => {
   await using home = await ChatHome.open();
   await using tab = await openTab({
     serviceWorkers: "block",
@@ -111,7 +111,7 @@ test("[WEB-14, WEB-27] a daemon of another build is told, and a view whose file 
   expect(await page.getByRole("alert").count()).toBe(0);
 });
 
-test("[WEB-18, WEB-28, WEB-26] settings: projects, agents, doctor, chat agents, about; and the trash", async () => {
+test("[WEB-16, WEB-29, WEB-24] settings: projects, agents, doctor, chat agents, about; and the trash", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: hello");
   await home.ended(id);
@@ -168,7 +168,7 @@ test("[WEB-18, WEB-28, WEB-26] settings: projects, agents, doctor, chat agents, 
   await page.getByText("The trash is empty.").waitFor();
 });
 
-test("[WEB-24] while nobody looks the browser notifies once over two tabs, and a click opens the session", async () => {
+test("[WEB-22] while nobody looks the browser notifies once over two tabs, and a click opens the session", async () => {
   await using home = await ChatHome.open();
   await using tab = await openDashboard(home, { permissions: ["notifications"], path: "/settings" });
   const { page, context } = tab;

@@ -10,7 +10,7 @@ const leastPx = 40;
 const againMs = 2_000;
 const stepMs = 40_000;
 
-test("[WEB-19, WEB-8] on a phone: one column, a bar below, nothing wider than the screen, and a question answered", async () => {
+test("[WEB-17, WEB-7] on a phone: one column, a bar below, nothing wider than the screen, and a question answered", async () => {
   await using home = await ChatHome.open();
   const asking = await home.chat(
     "say: a-very-long-word-that-no-screen-of-a-phone-can-hold-in-one-line-however-it-is-turned-or-bent\nask: go on?",
@@ -61,7 +61,7 @@ test("[WEB-19, WEB-8] on a phone: one column, a bar below, nothing wider than th
 test.each([
   ["a wide screen", desktop],
   ["a phone", phone],
-] as const)("[WEB-12] every verb of a card says what it does and does it, on %s", async (_, viewport) => {
+] as const)("[WEB-10] every verb of a card says what it does and does it, on %s", async (_, viewport) => {
   await using home = await ChatHome.open();
   const id = await home.chat("edit: notes.md not committed");
   await home.ended(id);

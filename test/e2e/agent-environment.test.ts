@@ -10,7 +10,7 @@ const variables = (pid: number): string[] =>
     .split("\0")
     .map((entry) => entry.split("=", 1)[0]!);
 
-test("[ENV-201] variables that files name reach the daemon; [ENV-200] agents of that project get those of passEnv", async () => {
+test("[CLI-42] variables that files name reach the daemon; [CLI-41] agents of that project get those of passEnv", async () => {
   await using home = await ProjectHome.make();
   const doctor = async (options = {}): Promise<FindingJson[]> =>
     (JSON.parse((await home.cli(["doctor", "--json"], options)).stdout) as FindingJson[]).filter(
@@ -46,7 +46,7 @@ test("[ENV-201] variables that files name reach the daemon; [ENV-200] agents of 
   }
 });
 
-test("[ENV-203] an agent's own PATH is where its program is found, by spawn and doctor alike", async () => {
+test("[CLI-44] an agent's own PATH is where its program is found, by spawn and doctor alike", async () => {
   await using home = await ProjectHome.make();
   const tools = join(home.directory, "tools");
   mkdirSync(tools);
@@ -85,7 +85,7 @@ test("[ENV-203] an agent's own PATH is where its program is found, by spawn and 
   expect((await doctor()).find(({ check }) => check === "agent mine of my-app")?.level).toBe("ok");
 });
 
-test("[LIVE-9] an agent of a holdfast.yaml that is broken since comes back, over a restart too", async () => {
+test("[SESSION-20] an agent of a holdfast.yaml that is broken since comes back, over a restart too", async () => {
   await using home = await ProjectHome.make();
   const agents = { mine: { terminal: { command: ["sh", "-c", "exec cat"] } } };
   const file = join(home.repo, "holdfast.yaml");

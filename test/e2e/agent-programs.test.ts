@@ -59,7 +59,7 @@ async function othersReplaced(home: ChatHome, witness: string, file: string): Pr
 const launches = async (home: ChatHome, id: string): Promise<number> =>
   (await home.ofType(id, "launch.started")).length;
 
-test("[UPD-200] a program that npm removes and puts back a while later ends no agent; a new one replaces the idle agent", async () => {
+test("[CLI-69] a program that npm removes and puts back a while later ends no agent; a new one replaces the idle agent", async () => {
   const made = await programs();
   await using home = made.home;
   const id = await home.chat("say: hello", "mine");
@@ -77,7 +77,7 @@ test("[UPD-200] a program that npm removes and puts back a while later ends no a
   expect(await home.ofType(id, "run.ended")).toMatchObject([{ how: "stopped" }]);
 });
 
-test("[CORE-210] agents whose program is missing wait for it with the reason, and a prompt retries at once", async () => {
+test("[DECIDE-38] agents whose program is missing wait for it with the reason, and a prompt retries at once", async () => {
   const made = await programs();
   await using home = made.home;
   const chat = await home.chat("say: hello", "mine");
@@ -110,7 +110,7 @@ test("[CORE-210] agents whose program is missing wait for it with the reason, an
   }
 });
 
-test("[CORE-210] a program that is there and cannot be run yet is tried again, and no crash is counted", async () => {
+test("[DECIDE-38] a program that is there and cannot be run yet is tried again, and no crash is counted", async () => {
   const made = await programs();
   await using home = made.home;
   const chat = await home.chat("say: hello", "mine");
@@ -138,7 +138,7 @@ test("[CORE-210] a program that is there and cannot be run yet is tried again, a
   await home.status(terminal, "running");
 });
 
-test("[LIVE-200] a daemon restarted from a shell without the program keeps its agents, and starts them from where they were", async () => {
+test("[DECIDE-40] a daemon restarted from a shell without the program keeps its agents, and starts them from where they were", async () => {
   const made = await programs();
   await using home = made.home;
   const id = await home.chat("say: hello", "mine");
@@ -161,7 +161,7 @@ test("[LIVE-200] a daemon restarted from a shell without the program keeps its a
   expect(refused.stderr).toContain("mine-acp was not found on PATH.");
 });
 
-test("[UPD-202] a wrapped program and an interpreter's script that are missing when a daemon starts end no agent and are waited for", async () => {
+test("[CLI-70] a wrapped program and an interpreter's script that are missing when a daemon starts end no agent and are waited for", async () => {
   const made = await programs();
   await using home = made.home;
   const script = join(home.directory, "agent.cjs");
@@ -199,7 +199,7 @@ test("[UPD-202] a wrapped program and an interpreter's script that are missing w
   }
 });
 
-test("[AGENT-200] two projects with one agent's name run their own commands, twelve at once, and are left alone", async () => {
+test("[AGENT-2] two projects with one agent's name run their own commands, twelve at once, and are left alone", async () => {
   const made = await programs();
   await using home = made.home;
   const dist = join(import.meta.dirname, "../../dist");
@@ -233,7 +233,7 @@ test("[AGENT-200] two projects with one agent's name run their own commands, twe
   expect(third.stderr).toContain("Unknown agent: theirs");
 });
 
-test("[UPD-201] agents bundled with Holdfast outlive an update that takes its Node away, and wait while npm writes the new one", async () => {
+test("[CLI-71] agents bundled with Holdfast outlive an update that takes its Node away, and wait while npm writes the new one", async () => {
   await using home = new ChatHome();
   // A separate installation, as npm makes it; the daemon and the bundled agents run on its Node.
   const root = join(home.directory, "installed");

@@ -8,7 +8,7 @@ import type { SessionJson } from "../../src/contract/session.ts";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 
-test("[ROLE-2, ROLE-3, MCP-4, RIGHTS-8] an agent reaches its own project's sessions, by command and by tool, and no others", async () => {
+test("[SESSION-55, SESSION-56, MCP-4, AUTHORIZE-8] an agent reaches its own project's sessions, by command and by tool, and no others", async () => {
   await using home = await ProjectHome.make();
   const other = await home.repository("other");
   await home.ok(["project", "add", other]);

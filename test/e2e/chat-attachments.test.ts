@@ -15,7 +15,7 @@ const image = (bytes = png) => ({
   data: bytes.toString("base64"),
 });
 
-test("[ATT-1] [ATT-3] [ATT-4] images and files arrive as the agent takes them, are kept, and go along with an edit", async () => {
+test("[CHAT-131] [CHAT-133] [CHAT-134] images and files arrive as the agent takes them, are kept, and go along with an edit", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   const { workspacePath } = await home.show(id);
@@ -67,7 +67,7 @@ test("[ATT-1] [ATT-3] [ATT-4] images and files arrive as the agent takes them, a
   ).toEqual([3, 1, 0, 1]);
 });
 
-test("[ATT-2] what cannot be sent is refused before anything is written, or told where that is known late", async () => {
+test("[CHAT-132] what cannot be sent is refused before anything is written, or told where that is known late", async () => {
   await using home = await ChatHome.open({ plain: { program: "unknown-notifications" } });
   const id = await home.chat(undefined, "plain");
   const { workspacePath, seq } = await home.show(id);
@@ -96,7 +96,7 @@ test("[ATT-2] what cannot be sent is refused before anything is written, or told
   expect(await home.turns(other.id)).toEqual([]);
 });
 
-test("[ATT-5] a terminal session is given a file's path below the text, and no image", async () => {
+test("[CHAT-135] a terminal session is given a file's path below the text, and no image", async () => {
   await using home = await ChatHome.open();
   const { id, workspacePath } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");

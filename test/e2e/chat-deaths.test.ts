@@ -5,7 +5,7 @@ import { ChatHome } from "../harness/chat.ts";
 import { isRunning } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 
-test("[CHAT-6] an agent that is killed in mid-turn: what it said is kept, the turn is told as orphaned, the context is back", async () => {
+test("[CHAT-97] an agent that is killed in mid-turn: what it said is kept, the turn is told as orphaned, the context is back", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: first");
   await home.ended(id);
@@ -34,7 +34,7 @@ test("[CHAT-6] an agent that is killed in mid-turn: what it said is kept, the tu
   expect((await home.ofType(id, "run.ended")).map((event) => event["how"])).toEqual(["crash", "crash"]);
 });
 
-test("[CHAT-200] files of an agent that are removed in mid-turn: it is told, who waits gets an answer, and the chat goes on", async () => {
+test("[CHAT-98] files of an agent that are removed in mid-turn: it is told, who waits gets an answer, and the chat goes on", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: first");
   await home.ended(id);
@@ -54,7 +54,7 @@ test("[CHAT-200] files of an agent that are removed in mid-turn: it is told, who
   expect(isRunning(before.pid)).toBe(false);
 });
 
-test("[CHAT-7] what an agent wrote before it died while no daemon was there is read, up to a line that was cut off", async () => {
+test("[CHAT-100] what an agent wrote before it died while no daemon was there is read, up to a line that was cut off", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ngate: a\nsay: two\ngate: never");
   await home.says(id, "one\n");
@@ -72,7 +72,7 @@ test("[CHAT-7] what an agent wrote before it died while no daemon was there is r
   expect((await home.turn(id, "history?")).text).toContain("turns=1 ");
 });
 
-test("[CHAT-8] a killed keeper harms neither the turn nor the next one, and the agent is still ended as a whole", async () => {
+test("[CHAT-101] a killed keeper harms neither the turn nor the next one, and the agent is still ended as a whole", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ngate: a\nsay: two");
   await home.says(id, "one\n");
@@ -90,7 +90,7 @@ test("[CHAT-8] a killed keeper harms neither the turn nor the next one, and the 
   expect(home.tree(id)).toEqual([]);
 });
 
-test("[CHAT-9] a killed feeder makes an agent deaf: its turn ends by itself, then it is replaced and has its context", async () => {
+test("[CHAT-102] a killed feeder makes an agent deaf: its turn ends by itself, then it is replaced and has its context", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ngate: a\nsay: two");
   await home.says(id, "one\n");
@@ -108,7 +108,7 @@ test("[CHAT-9] a killed feeder makes an agent deaf: its turn ends by itself, the
   expect(await home.ofType(id, "context.reset")).toEqual([]);
 });
 
-test("[CHAT-9] a question that can no longer be answered ends with its agent, and the session goes on", async () => {
+test("[CHAT-102] a question that can no longer be answered ends with its agent, and the session goes on", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("ask: may I?\nsay: done");
   await home.status(id, "needs_input");
@@ -122,7 +122,7 @@ test("[CHAT-9] a question that can no longer be answered ends with its agent, an
   expect((await home.agent(id)).pid).not.toBe(pid);
 });
 
-test("[CHAT-10] agent, keeper and feeder may each be stopped and continued, across a restart too", async () => {
+test("[CHAT-103] agent, keeper and feeder may each be stopped and continued, across a restart too", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   const agent = await home.agent(id);

@@ -5,7 +5,7 @@ import { ChatHome } from "../harness/chat.ts";
 import { isRunning } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 
-test("[CHAT-11] stop in mid-turn cancels first, leaves no process, and loses nothing of the turn", async () => {
+test("[CHAT-104] stop in mid-turn cancels first, leaves no process, and loses nothing of the turn", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ntool: sleep 1000");
   await until("the tool to run", () => home.tree(id).some(({ what }) => what === "sleep 1000"));
@@ -17,7 +17,7 @@ test("[CHAT-11] stop in mid-turn cancels first, leaves no process, and loses not
   expect((await home.show(id)).status).toBe("idle");
 });
 
-test("[CHAT-12] stop, acp kill, kill and delete end children in process sessions of their own and agents that ignore SIGTERM", async () => {
+test("[CHAT-105] stop, acp kill, kill and delete end children in process sessions of their own and agents that ignore SIGTERM", async () => {
   await using home = await ChatHome.open({
     setsids: { program: "setsids-children" },
     stubborn: { program: "ignores-sigterm" },
@@ -41,7 +41,7 @@ test("[CHAT-12] stop, acp kill, kill and delete end children in process sessions
   );
 });
 
-test("[CHAT-12] a stop of what has just ended by itself waits for what it left, of one session and of all", async () => {
+test("[CHAT-105] a stop of what has just ended by itself waits for what it left, of one session and of all", async () => {
   await using home = await ChatHome.open({ setsids: { program: "setsids-children" } });
   const ends = [
     async (id: string) =>
@@ -61,7 +61,7 @@ test("[CHAT-12] a stop of what has just ended by itself waits for what it left, 
   }
 });
 
-test("[CHAT-13] a session that is deleted takes its conversation with it; another one in its place knows nothing of it", async () => {
+test("[CHAT-106] a session that is deleted takes its conversation with it; another one in its place knows nothing of it", async () => {
   await using home = await ChatHome.open();
   const spawn = { project: "my-app", agent: "demo", kind: "chat" as const, issue: "7" };
   const id = await home.chat("say: a secret");
@@ -77,7 +77,7 @@ test("[CHAT-13] a session that is deleted takes its conversation with it; anothe
   expect(kept.stdout).toBe("");
 });
 
-test("[CHAT-13] kill keeps the conversation, and restore is back in it", async () => {
+test("[CHAT-106] kill keeps the conversation, and restore is back in it", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: kept");
   await home.ended(id);
@@ -88,7 +88,7 @@ test("[CHAT-13] kill keeps the conversation, and restore is back in it", async (
   expect((await home.turn(id, "history?")).text).toContain("turns=1 ");
 });
 
-test("[CHAT-14] snoozed, archived and stopped chats are back in their conversation with the next prompt, or by their verb", async () => {
+test("[CHAT-108] snoozed, archived and stopped chats are back in their conversation with the next prompt, or by their verb", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one");
   await home.ended(id);
@@ -114,7 +114,7 @@ test("[CHAT-14] snoozed, archived and stopped chats are back in their conversati
   expect(await home.ofType(id, "context.reset")).toEqual([]);
 });
 
-test("[CHAT-72] idleStopMinutes stops what is idle, not what works or asks, and the next prompt brings it back", async () => {
+test("[CHAT-109] idleStopMinutes stops what is idle, not what works or asks, and the next prompt brings it back", async () => {
   await using home = await ChatHome.open({}, { HOLDFAST_TEST_MINUTE_MS: "300" });
   const working = await home.chat("say: one\ngate: a\nsay: two");
   const asking = await home.chat("ask: may I?");
@@ -135,7 +135,7 @@ test("[CHAT-72] idleStopMinutes stops what is idle, not what works or asks, and 
   expect((await home.turn(idle, "history?")).text).toContain("turns=1 ");
 });
 
-test("[CHAT-74] where the agent keeps its copy of a deleted or discarded conversation, the answer and a notice say so", async () => {
+test("[CHAT-107] where the agent keeps its copy of a deleted or discarded conversation, the answer and a notice say so", async () => {
   await using home = await ChatHome.open({ keeping: { program: "answers-twice" } });
   const copy = /^keeping keeps its own copy of this conversation \(s-\d+\)\.$/;
   const [running, down, fresh] = [

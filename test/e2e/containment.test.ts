@@ -40,7 +40,7 @@ async function terminalHome(...command: string[]): Promise<{ home: ProjectHome; 
 }
 
 test.runIf(hasCgroups)(
-  "[PROC-201] a terminal agent's runaway is gone after kill, also by the next daemon (needs cgroups)",
+  "[TERMINAL-4] a terminal agent's runaway is gone after kill, also by the next daemon (needs cgroups)",
   async () => {
     for (const next of [false, true]) {
       const { home: made, file } = await terminalHome("sleep", "600");
@@ -59,7 +59,7 @@ test.runIf(hasCgroups)(
 );
 
 test.runIf(hasCgroups)(
-  "[PROC-201] a chat agent's runaway is gone after kill, also by the next daemon (needs cgroups)",
+  "[TERMINAL-4] a chat agent's runaway is gone after kill, also by the next daemon (needs cgroups)",
   async () => {
     for (const next of [false, true]) {
       await using home = new ChatHome();
@@ -79,7 +79,7 @@ test.runIf(hasCgroups)(
 );
 
 test.runIf(hasCgroups)(
-  "[PROC-201] what hides from an agent that ends on its own ends too (needs cgroups)",
+  "[TERMINAL-4] what hides from an agent that ends on its own ends too (needs cgroups)",
   async () => {
     // Ended once it is up: an end in the very start is a start that failed.
     const { home: made, file } = await terminalHome("sh", "-c", "until test -e go; do sleep 0.1; done");
@@ -94,7 +94,7 @@ test.runIf(hasCgroups)(
 );
 
 test.runIf(hasCgroups)(
-  "[PROC-201, DAEMON-8] a daemon that an agent starts is not part of that agent (needs cgroups)",
+  "[TERMINAL-4, DAEMON-8] a daemon that an agent starts is not part of that agent (needs cgroups)",
   async () => {
     await using other = await ProjectHome.make();
     await other.ok(["stop"]);
@@ -115,7 +115,7 @@ test.runIf(hasCgroups)(
   },
 );
 
-test("[PROC-201] doctor reports whether an end reaches everything", async () => {
+test("[TERMINAL-4] doctor reports whether an end reaches everything", async () => {
   await using home = await ProjectHome.make();
   const findings = await home.cli(["doctor", "--json"]);
   const found = (JSON.parse(findings.stdout) as FindingJson[]).find(({ check }) => check === "agents' ends");
@@ -124,7 +124,7 @@ test("[PROC-201] doctor reports whether an end reaches everything", async () => 
 });
 
 test.runIf(hasCgroups)(
-  "[PROC-202] a daemon inside a unit that would end its agents makes no cgroups there (needs cgroups)",
+  "[TERMINAL-5] a daemon inside a unit that would end its agents makes no cgroups there (needs cgroups)",
   async () => {
     const unit = `hf-${randomBytes(6).toString("hex")}.service`;
     const cgroup = join(state.is === "ok" ? dirname(state.directory) : "", unit);

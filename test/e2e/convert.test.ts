@@ -8,7 +8,7 @@ import { until } from "../harness/until.ts";
 const conversationFile = (home: ChatHome, id: string): string =>
   `${home.userHome}/.local/state/holdfast-demo/${id}.jsonl`;
 
-test("[CONVERT-2] a session that is killed while it is converted ends as killed, and the command reports it", async () => {
+test("[SESSION-58] a session that is killed while it is converted ends as killed, and the command reports it", async () => {
   await using home = await ChatHome.open();
   for (const point of ["execute.stop", "stop.ended", "execute.convert", "convert.stopped"]) {
     const id = await home.chat("say: hello");
@@ -39,7 +39,7 @@ function afterKill(events: EventFields[]): string[] {
   return events.slice(kill + 1).map(({ type }) => type);
 }
 
-test("[CONVERT-1] [CONVERT-4] the intent is on record before anything is stopped or deleted, and --no-wait returns there", async () => {
+test("[SESSION-57] [SESSION-60] the intent is on record before anything is stopped or deleted, and --no-wait returns there", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: hello");
   await home.ended(id);
@@ -62,7 +62,7 @@ test("[CONVERT-1] [CONVERT-4] the intent is on record before anything is stopped
   await home.status(id, "idle");
 });
 
-test("[CONVERT-5] a conversion with --fresh that is taken back before anything was discarded discards nothing", async () => {
+test("[SESSION-61] a conversion with --fresh that is taken back before anything was discarded discards nothing", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: hello");
   await home.ended(id);
@@ -78,7 +78,7 @@ test("[CONVERT-5] a conversion with --fresh that is taken back before anything w
   expect((await home.turn(id, "history?")).text).toContain("turns=1 ");
 });
 
-test("[CONVERT-3] a daemon killed at any step of a conversion finishes it after the next start", async () => {
+test("[SESSION-59] a daemon killed at any step of a conversion finishes it after the next start", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: hello");
   await home.ended(id);

@@ -131,7 +131,7 @@ test("[DAEMON-5] a daemon that does not answer keeps its home, and the CLI says 
   expect(home.daemon().pid).toBe(pid);
 });
 
-test("[DAEMON-200] a daemon file or socket that was removed is there again, and no command takes the daemon for stopped", async () => {
+test("[DAEMON-18] a daemon file or socket that was removed is there again, and no command takes the daemon for stopped", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   const { pid, url } = home.daemon();
@@ -160,7 +160,7 @@ test("[DAEMON-200] a daemon file or socket that was removed is there again, and 
   expect(existsSync(home.paths.daemonFile) || existsSync(home.paths.socket)).toBe(false);
 });
 
-test("[DAEMON-200] a daemon that is not in any file is found by the lock that it holds", async () => {
+test("[DAEMON-18] a daemon that is not in any file is found by the lock that it holds", async () => {
   await using home = new Home();
   home.arm("daemon.locked", "pause");
   const child = spawn(join(import.meta.dirname, "../../bin/holdfast"), ["start", "--foreground", "--port", "0"], {
@@ -227,7 +227,7 @@ test("[DAEMON-7] a daemon in the foreground belongs to its manager", async () =>
   expect(child.exitCode).toBe(0);
 });
 
-test("[DAEMON-8, PROC-11] a daemon started inside tmux and another agent outlives them and is clean of them", async () => {
+test("[DAEMON-8, CLI-40] a daemon started inside tmux and another agent outlives them and is clean of them", async () => {
   await using home = new Home();
   const socket = `hf-outer-${process.pid}`;
   const bin = join(import.meta.dirname, "../../bin/holdfast");
@@ -322,7 +322,7 @@ test("[DAEMON-12] the default port gives way to a free one when another program 
   }
 });
 
-test("[DAEMON-201] the free port that was used instead is used again by the next start, as long as it is free", async () => {
+test("[DAEMON-20] the free port that was used instead is used again by the next start, as long as it is free", async () => {
   const { home: made, other, port } = await withTakenPort();
   await using home = made;
   const servers = [other];
@@ -342,7 +342,7 @@ test("[DAEMON-201] the free port that was used instead is used again by the next
   }
 });
 
-test("[DAEMON-202] a daemon logs at the level that it was started with, or that HOLDFAST_LOG names; restart keeps it", async () => {
+test("[DAEMON-21] a daemon logs at the level that it was started with, or that HOLDFAST_LOG names; restart keeps it", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0", "--log-level", "debug"]);
   expect(home.daemon().options.logLevel).toBe("debug");
@@ -357,7 +357,7 @@ test("[DAEMON-202] a daemon logs at the level that it was started with, or that 
   ]);
 });
 
-test("[DAEMON-203] info and doctor report a daemon of another build than the installed one", async () => {
+test("[DAEMON-22] info and doctor report a daemon of another build than the installed one", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   expect(await home.ok(["info"])).not.toContain("Installed:");
@@ -404,7 +404,7 @@ test("[DAEMON-16] a read-only daemon refuses writes", async () => {
   expect(ran.stderr).toContain("read-only");
 });
 
-test("[BAD-1] a corrupt database, a newer one and a foreign file are refused and left as they are", async () => {
+test("[DAEMON-25] a corrupt database, a newer one and a foreign file are refused and left as they are", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   await home.ok(["stop"]);
@@ -438,7 +438,7 @@ test("[BAD-1] a corrupt database, a newer one and a foreign file are refused and
   await home.ok(["start"]);
 });
 
-test("[BAD-2] a file or another program on the socket's path is not removed", async () => {
+test("[DAEMON-26] a file or another program on the socket's path is not removed", async () => {
   await using home = new Home();
   mkdirSync(home.paths.run, { recursive: true, mode: 0o700 });
   writeFileSync(home.paths.socket, "mine");
@@ -461,7 +461,7 @@ test("[BAD-2] a file or another program on the socket's path is not removed", as
   }
 });
 
-test("[BAD-4] half-written files of ours do not keep it from starting", async () => {
+test("[DAEMON-28] half-written files of ours do not keep it from starting", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   await home.crash();
@@ -470,7 +470,7 @@ test("[BAD-4] half-written files of ours do not keep it from starting", async ()
   expect((await info(home)).state).toBe("running");
 });
 
-test("[BAD-4] a copy of the program and a keeper that a power cut left half written are put right by the next start", async () => {
+test("[DAEMON-28] a copy of the program and a keeper that a power cut left half written are put right by the next start", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   await home.crash();
@@ -484,7 +484,7 @@ test("[BAD-4] a copy of the program and a keeper that a power cut left half writ
   expect(readdirSync(home.paths.builds)).toEqual([build]);
 });
 
-test("[BAD-3] a home with a file in its way is told in a sentence, by start and by doctor", async () => {
+test("[DAEMON-27] a home with a file in its way is told in a sentence, by start and by doctor", async () => {
   await using home = new Home();
   const file = join(home.directory, "file");
   writeFileSync(file, "");
@@ -498,7 +498,7 @@ test("[BAD-3] a home with a file in its way is told in a sentence, by start and 
   expect(doctor.stdout).toContain(`Cannot use ${file} as HOLDFAST_HOME: ${file} is not a directory.`);
 });
 
-test("[PROC-9] a home with a very long path works, with its socket elsewhere", async () => {
+test("[BASE-2] a home with a very long path works, with its socket elsewhere", async () => {
   await using home = new Home();
   const long = join(home.directory, "x".repeat(110));
   mkdirSync(long);

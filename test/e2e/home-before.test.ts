@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
 import { unpackHomeBefore } from "../harness/home-before.ts";
 
-test("[HOME-207] a home of the previous build keeps its sessions, conversations, worktrees and trash", async () => {
+test("[HOME-10] a home of the previous build keeps its sessions, conversations, worktrees and trash", async () => {
   await using home = new ChatHome();
   unpackHomeBefore(home);
   home.repo = join(home.directory, "my-app");

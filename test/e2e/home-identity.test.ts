@@ -52,7 +52,7 @@ class Copy {
   }
 }
 
-test("[HOME-200] a copy of a running home does not start before it is answered for, and then leaves the original's agents and worktrees alone", async () => {
+test("[HOME-3] a copy of a running home does not start before it is answered for, and then leaves the original's agents and worktrees alone", async () => {
   await using home = await ChatHome.open();
   const { terminal, chat, pids } = await withAgents(home);
   await using copy = new Copy(home, "h2");
@@ -117,7 +117,7 @@ test("[HOME-200] a copy of a running home does not start before it is answered f
   );
 });
 
-test("[HOME-201] a moved home keeps its agents, its worktrees and its tmux server, and leaves a link at its old path", async () => {
+test("[HOME-4] a moved home keeps its agents, its worktrees and its tmux server, and leaves a link at its old path", async () => {
   await using home = await ChatHome.open();
   const { terminal, chat, pids } = await withAgents(home);
   const socket = home.paths.tmuxSocket;

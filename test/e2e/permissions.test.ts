@@ -75,7 +75,7 @@ test("[TEXT-3] a request nested 200,000 deep damages a line, and the session can
   await home.ok(["session", "delete", id, "--yes"]);
 });
 
-test("[PERM-10] [PERM-2] rules answer once, name themselves, and leave the rest; also for questions asked while no daemon ran", async () => {
+test("[PERMISSION-10] [PERMISSION-2] rules answer once, name themselves, and leave the rest; also for questions asked while no daemon ran", async () => {
   rules('permissions:\n  - {deny, command: "curl *"}\n  - {allow, tool: execute, command: "npm test *"}\n');
   const gate = join(home.gates, "asked");
   const id = await home.chat(
@@ -121,7 +121,7 @@ test("[PERM-10] [PERM-2] rules answer once, name themselves, and leave the rest;
   await home.ok(["session", "kill", id]);
 });
 
-test("[PERM-12] [PERM-13] while the file has a mistake no rule holds, and it is reported", async () => {
+test("[PERMISSION-12] [PERMISSION-13] while the file has a mistake no rule holds, and it is reported", async () => {
   const id = await home.chat(undefined, "any");
   rules('permissions:\n  - {allow, tool: "*"}\n  - {alow, tool: execute}\n');
   await home.send(id, ask(1, "ls"));

@@ -8,7 +8,7 @@ import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 import { checkVapid, PushService } from "../push/push-service.ts";
 
-test("[PUSH-1, PUSH-2, PUSH-4, PUSH-8] a question of an agent reaches the browser that subscribed: signed, sealed, on record, and in no log", async () => {
+test("[NOTIFY-5, NOTIFY-6, NOTIFY-8, NOTIFY-12] a question of an agent reaches the browser that subscribed: signed, sealed, on record, and in no log", async () => {
   await using service = await PushService.open();
   await using home = await ChatHome.open();
   const before = await home.chat("ask: nobody subscribed");
@@ -54,7 +54,7 @@ test("[PUSH-1, PUSH-2, PUSH-4, PUSH-8] a question of an agent reaches the browse
   expect((await home.call("push", "")).browsers).toEqual([]);
 });
 
-test("[PUSH-4, PUSH-6, PUSH-9] a push service that is down or silent changes nothing else; doctor says so; 410 ends it", async () => {
+test("[NOTIFY-8, NOTIFY-10, NOTIFY-13] a push service that is down or silent changes nothing else; doctor says so; 410 ends it", async () => {
   await using service = await PushService.open();
   await using home = await ChatHome.open();
   const [down, silent, gone] = [service.browser("down"), service.browser("silent"), service.browser("gone")];

@@ -11,7 +11,7 @@ import { ChatHome } from "../harness/chat.ts";
 import { Home } from "../harness/home.ts";
 import { PushService } from "../push/push-service.ts";
 
-test("[REACH-2, REACH-5, REACH-8] public URLs and TLS are kept, shown and answered for; a taken default port is reported", async () => {
+test("[REMOTE-2, REMOTE-5, REMOTE-8] public URLs and TLS are kept, shown and answered for; a taken default port is reported", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
@@ -67,7 +67,7 @@ test("[REACH-2, REACH-5, REACH-8] public URLs and TLS are kept, shown and answer
   }
 });
 
-test("[REACH-7, REACH-9, REACH-10] a weak passphrase is refused, the same one changes nothing, another one ends what browsers have", async () => {
+test("[REMOTE-7, REMOTE-9, REMOTE-10] a weak passphrase is refused, the same one changes nothing, another one ends what browsers have", async () => {
   await using service = await PushService.open();
   await using home = await ChatHome.open();
   await home.call("pushSubscribe", "", { body: service.browser("phone").subscription() });

@@ -5,7 +5,7 @@ import { until } from "../harness/until.ts";
 const types = async (home: ProjectHome, id: string): Promise<string[]> =>
   (await home.events(id)).map(({ type }) => type);
 
-test("[SEND-1] a prompt is delivered when the agent confirmed it, in whatever characters", async () => {
+test("[SESSION-43] a prompt is delivered when the agent confirmed it, in whatever characters", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
@@ -24,7 +24,7 @@ test("[SEND-1] a prompt is delivered when the agent confirmed it, in whatever ch
   expect((await types(home, id)).filter((type) => type === "prompt.sent")).toHaveLength(5);
 });
 
-test("[SEND-2] a retry with the same id sends nothing twice; other text under it is refused", async () => {
+test("[SESSION-49] a retry with the same id sends nothing twice; other text under it is refused", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
@@ -40,7 +40,7 @@ test("[SEND-2] a retry with the same id sends nothing twice; other text under it
   expect(other.stderr).toContain("already used with a different text");
 });
 
-test("[SEND-3] nothing is typed into a session that asks something; it is delivered once answered", async () => {
+test("[SESSION-50] nothing is typed into a session that asks something; it is delivered once answered", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "ask: may I?");
   await home.status(id, "needs_input");
@@ -65,7 +65,7 @@ test("[SEND-3] nothing is typed into a session that asks something; it is delive
   expect((await home.show(id)).queued).toBe(0);
 });
 
-test("[SEND-1] what a daemon that dies while it types leaves is settled by the next one, and never sent twice", async () => {
+test("[SESSION-43] what a daemon that dies while it types leaves is settled by the next one, and never sent twice", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");

@@ -62,7 +62,7 @@ test("[CLI-24] a long spawn tells its steps on a terminal; stdout is as always, 
   expect(restoring.stdout()).toMatch(/^Session ma-1 restored\.\n/);
 });
 
-test("[CLI-25] Ctrl-C says that the spawn goes on and how to look or end it; and so it does", async () => {
+test("[CLI-38] Ctrl-C says that the spawn goes on and how to look or end it; and so it does", async () => {
   await using home = await ProjectHome.gated();
   const spawning = atTerminal(home, args);
   await until("the wait", () => spawning.screen().includes("\n  first words\n"));

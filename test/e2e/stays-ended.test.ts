@@ -5,7 +5,7 @@ import { ProjectHome } from "../harness/project.ts";
 import { isRunning, markedProcesses } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 
-test("[KILL-1] a killed session stays ended over restarts of the daemon, and over a reboot", async () => {
+test("[SESSION-22] a killed session stays ended over restarts of the daemon, and over a reboot", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
@@ -26,7 +26,7 @@ test("[KILL-1] a killed session stays ended over restarts of the daemon, and ove
   expect((await home.events(id)).filter(({ type }) => type === "launch.started")).toHaveLength(1);
 });
 
-test("[KILL-2] kill works while the daemon is down, while it starts, twice, and when everything is gone", async () => {
+test("[SESSION-23] kill works while the daemon is down, while it starts, twice, and when everything is gone", async () => {
   await using home = await ProjectHome.make();
   const [one, two, three] = await Promise.all([home.spawn(), home.spawn(), home.spawn()]);
   await home.ok(["stop"]);
@@ -52,7 +52,7 @@ test("[KILL-2] kill works while the daemon is down, while it starts, twice, and 
   });
 });
 
-test("[KILL-2] a daemon killed at any step of a kill finishes it after the next start", async () => {
+test("[SESSION-23] a daemon killed at any step of a kill finishes it after the next start", async () => {
   await using home = await ProjectHome.make();
   for (const point of ["execute.stop", "stop.ended", "execute.remove-workspace", "workspace.trashed"]) {
     const { id, workspacePath } = await home.spawn();
@@ -70,7 +70,7 @@ test("[KILL-2] a daemon killed at any step of a kill finishes it after the next 
   }
 });
 
-test("[KILL-3] a prompt to a killed session is refused with how to restore it", async () => {
+test("[SESSION-24] a prompt to a killed session is refused with how to restore it", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn();
   await home.ok(["session", "kill", id]);
@@ -80,7 +80,7 @@ test("[KILL-3] a prompt to a killed session is refused with how to restore it", 
   expect((await home.show(id)).status).toBe("killed");
 });
 
-test("[KILL-4] agents that ignore SIGTERM or run off into a session of their own are gone after a kill", async () => {
+test("[SESSION-25] agents that ignore SIGTERM or run off into a session of their own are gone after a kill", async () => {
   await using home = await ProjectHome.make();
   writeFileSync(
     join(home.repo, "holdfast.yaml"),
@@ -105,7 +105,7 @@ test("[KILL-4] agents that ignore SIGTERM or run off into a session of their own
   }
 });
 
-test("[VERB-1] stop, snooze and archive keep everything, and each comes back its way", async () => {
+test("[SESSION-27] stop, snooze and archive keep everything, and each comes back its way", async () => {
   await using home = await ProjectHome.make();
   const { id, workspacePath } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
@@ -127,7 +127,7 @@ test("[VERB-1] stop, snooze and archive keep everything, and each comes back its
   }
 });
 
-test("[VERB-1] a snooze ends at its time", async () => {
+test("[SESSION-27] a snooze ends at its time", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
@@ -135,7 +135,7 @@ test("[VERB-1] a snooze ends at its time", async () => {
   expect((await home.status(id, "idle")).intent.by).toBe("snooze-timer");
 });
 
-test("[VERB-2] a deleted session is gone for good, its id is not used again, its files are in the trash", async () => {
+test("[SESSION-28] a deleted session is gone for good, its id is not used again, its files are in the trash", async () => {
   await using home = await ProjectHome.make();
   const { id, workspacePath } = await home.spawn();
   writeFileSync(join(workspacePath, "note.txt"), "keep me");
@@ -151,7 +151,7 @@ test("[VERB-2] a deleted session is gone for good, its id is not used again, its
   expect(existsSync(join(workspacePath, "note.txt"))).toBe(true);
 });
 
-test("[VERB-3] stop --halt-sessions stops sessions only when that was confirmed", async () => {
+test("[SESSION-29] stop --halt-sessions stops sessions only when that was confirmed", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn();
   const { pid } = await home.agent(id);
@@ -171,7 +171,7 @@ test("[VERB-3] stop --halt-sessions stops sessions only when that was confirmed"
   expect(isRunning(again.pid)).toBe(false);
 });
 
-test("[KILL-5] a kill that cannot be finished says what remains, and is finished later", async () => {
+test("[SESSION-32] a kill that cannot be finished says what remains, and is finished later", async () => {
   await using home = await ProjectHome.make({ HOLDFAST_TEST_END_MS: "1000" });
   const { id } = await home.spawn();
   const server = Number(
@@ -191,7 +191,7 @@ test("[KILL-5] a kill that cannot be finished says what remains, and is finished
   expect(await home.show(id)).toMatchObject({ status: "killed", processes: [] });
 });
 
-test("[VERB-4] halting the sessions includes one that is still being made", async () => {
+test("[SESSION-33] halting the sessions includes one that is still being made", async () => {
   await using home = await ProjectHome.make();
   home.arm("execute.create-workspace", "pause");
   await home.ok(["spawn", "my-app", "--agent", "demo", "--kind", "terminal", "--no-wait"]);
@@ -204,7 +204,7 @@ test("[VERB-4] halting the sessions includes one that is still being made", asyn
   expect(await home.show("ma-1")).toMatchObject({ status: "stopped", processes: [] });
 });
 
-test("[KILL-6] a command that makes a worktree ends with its session, with what it started, and after a crash as well", async () => {
+test("[SESSION-30] a command that makes a worktree ends with its session, with what it started, and after a crash as well", async () => {
   await using home = await ProjectHome.make();
   // Says who it is, leaves a child in a process session of its own, never ends, and takes its time when it is asked to.
   const script = join(home.directory, "make.sh");
@@ -263,7 +263,7 @@ test("[KILL-6] a command that makes a worktree ends with its session, with what 
   await Promise.all(cutShort);
 });
 
-test("[KILL-200] files of a launch that a crash left are removed by the next daemon, also those of snoozed and deleted sessions", async () => {
+test("[SESSION-31] files of a launch that a crash left are removed by the next daemon, also those of snoozed and deleted sessions", async () => {
   await using home = await ProjectHome.make({ HOLDFAST_TEST_MINUTE_MS: "300" });
   for (const verb of [["stop"], ["snooze", "--for", "2h"], ["kill"], ["delete", "--yes"]]) {
     const { id } = await home.spawn();
@@ -293,7 +293,7 @@ test("[KILL-200] files of a launch that a crash left are removed by the next dae
   expect(existsSync(unknown)).toBe(true);
 });
 
-test("[KILL-201] a prompt that a kill overtakes is refused, and a restore does not send it", async () => {
+test("[SESSION-26] a prompt that a kill overtakes is refused, and a restore does not send it", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn();
   await home.status(id, "idle");
@@ -315,7 +315,7 @@ test("[KILL-201] a prompt that a kill overtakes is refused, and a restore does n
   expect(sent).toEqual([]);
 });
 
-test("[VERB-204] a halt includes a session that is being deleted, and waits for it", async () => {
+test("[SESSION-38] a halt includes a session that is being deleted, and waits for it", async () => {
   await using home = await ProjectHome.make();
   const { id, workspacePath } = await home.spawn();
   const { pid } = await home.agent(id);
@@ -330,7 +330,7 @@ test("[VERB-204] a halt includes a session that is being deleted, and waits for 
   expect(existsSync(workspacePath)).toBe(false);
 });
 
-test("[VERB-205] over its limit a halt lists what still ends, and the daemon ends once that is down, unless you change your mind", async () => {
+test("[SESSION-39] over its limit a halt lists what still ends, and the daemon ends once that is down, unless you change your mind", async () => {
   await using home = await ProjectHome.make({ HOLDFAST_TEST_HALT_MS: "1" });
   // One after the other: the list is in the order in which they were recorded.
   const [one, two] = [await home.spawn(), await home.spawn()];
@@ -358,7 +358,7 @@ test("[VERB-205] over its limit a halt lists what still ends, and the daemon end
   expect((await home.spawn()).id).toBe("ma-3");
 });
 
-test("[VERB-206] with the daemon down and last started read-only, a halt halts, and the next start is read-only again", async () => {
+test("[SESSION-40] with the daemon down and last started read-only, a halt halts, and the next start is read-only again", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn();
   const { pid } = await home.agent(id);

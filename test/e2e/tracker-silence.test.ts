@@ -6,7 +6,7 @@ import { until } from "../harness/until.ts";
 const minute = 60_000;
 const once = { action: "send-to-agent", retries: 1 };
 
-test("[REACT-11, REACT-3] an agent that ends by itself is called back within a budget; whoever else does so begins anew", async () => {
+test("[REACTION-15, REACTION-3] an agent that ends by itself is called back within a budget; whoever else does so begins anew", async () => {
   // The demo agent does as it is told, also by a reaction: it ends again.
   const reactions = { exited: { ...once, message: "exit: 0" } };
   await using home = await TrackedHome.start({ reactions });
@@ -57,7 +57,7 @@ test("[REACT-11, REACT-3] an agent that ends by itself is called back within a b
   expect(await home.ofType(second, "reaction.cleared")).toEqual([]);
 });
 
-test("[CORE-201, REACT-200] a failed turn that the next prompt follows neither needs the user nor notifies", async () => {
+test("[DECIDE-16, REACTION-5] a failed turn that the next prompt follows neither needs the user nor notifies", async () => {
   await using home = await TrackedHome.start();
   const id = await home.chat("say: ready");
   await home.ended(id);
@@ -74,7 +74,7 @@ test("[CORE-201, REACT-200] a failed turn that the next prompt follows neither n
   expect((await home.ofType(id, "reaction.fired")).map((event) => event["reaction"])).toEqual(["exited"]);
 });
 
-test("[REACT-11, REACT-3] an idle agent is reminded within a budget, then a person is told; work or a pull request ends it", async () => {
+test("[REACTION-15, REACTION-3] an idle agent is reminded within a budget, then a person is told; work or a pull request ends it", async () => {
   await using home = await TrackedHome.start({ reactions: { "agent-idle": once } });
   const { id, branch, sha } = await home.worked();
   const reacted = async (ahead: number): Promise<unknown[]> => {
@@ -114,7 +114,7 @@ test("[REACT-11, REACT-3] an idle agent is reminded within a budget, then a pers
   ]);
 });
 
-test("[REACT-12, REACT-10] when all is done the orchestrator is told, once for a set; without one a person is", async () => {
+test("[REACTION-16, REACTION-14] when all is done the orchestrator is told, once for a set; without one a person is", async () => {
   await using home = await TrackedHome.start({ reactions: { "all-done": { action: "send-to-agent" } } });
   const { github } = home;
   const boss = await home.json(["spawn", "my-app", "--role", "orchestrator", "--agent", "demo", "--kind", "chat"]);

@@ -7,7 +7,7 @@ import { until } from "../harness/until.ts";
 
 const demo = ["--agent", "demo", "--kind", "chat"];
 
-test("[TRK-6] an issue becomes title, branch and prompt; its number and its address are one issue", async () => {
+test("[TRACKER-43] an issue becomes title, branch and prompt; its number and its address are one issue", async () => {
   await using home = await TrackedHome.start();
   const { github } = home;
   const number = github.openIssue({ title: "UI update: größer", body: "say: I read it\n```\nnot the end" });
@@ -43,7 +43,7 @@ test("[TRK-6] an issue becomes title, branch and prompt; its number and its addr
   expect(both).toContain(`ma-${second}`);
 });
 
-test("[TRK-9] a pull request is no issue: nothing is created, and what to do instead is said", async () => {
+test("[TRACKER-46] a pull request is no issue: nothing is created, and what to do instead is said", async () => {
   await using home = await TrackedHome.start();
   const { github } = home;
   const { id, sha } = await home.worked();
@@ -69,7 +69,7 @@ test("[TRK-9] a pull request is no issue: nothing is created, and what to do ins
   expect(down.stderr).toContain(`${url} is a pull request, not an issue.`);
 });
 
-test("[TRK-7, TRK-3] a tracker that is down refuses a spawn without a prompt, and changes nothing else", async () => {
+test("[TRACKER-44, TRACKER-40] a tracker that is down refuses a spawn without a prompt, and changes nothing else", async () => {
   await using home = await TrackedHome.start();
   const { github } = home;
   const { id, branch, sha } = await home.worked();
@@ -101,7 +101,7 @@ test("[TRK-7, TRK-3] a tracker that is down refuses a spawn without a prompt, an
   expect((await home.turn(id, "say: still here")).text).toContain("still here");
 });
 
-test("[TRK-4] a signed webhook makes it ask; any other does nothing", async () => {
+test("[TRACKER-41] a signed webhook makes it ask; any other does nothing", async () => {
   await using home = await TrackedHome.start();
   const { github } = home;
   const { id, branch, sha } = await home.worked();

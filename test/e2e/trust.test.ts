@@ -177,7 +177,7 @@ test("[TRUST-4, TRUST-12] a clone is asked about on a terminal, once; a no is ke
   expect((await cli("spawn", "clone", "--no-wait")).stderr).toBe("");
 });
 
-test("[TRUST-14] a file that is not trusted chooses no variable of the shell that starts the daemon", async () => {
+test("[TRUST-15] a file that is not trusted chooses no variable of the shell that starts the daemon", async () => {
   const path = await repository("greedy", { projects: { greedy: { passEnv: ["OTHER_SECRET"] } } });
   await add(path);
   const shell = { env: { OTHER_SECRET: "canary" } };
@@ -191,7 +191,7 @@ test("[TRUST-14] a file that is not trusted chooses no variable of the shell tha
   expect(greedy?.trust).toBe("trusted");
 });
 
-test("[TRUST-13] in a home of an earlier version projects are undecided, and running sessions keep running", async () => {
+test("[TRUST-14] in a home of an earlier version projects are undecided, and running sessions keep running", async () => {
   const chat = { command: [process.execPath, join(import.meta.dirname, "../../dist/demo-acp.cjs")] };
   const terminal = { command: ["sh", "-c", "echo hello; exec cat"] };
   const config = { projects: { before: { env: { KEPT: "1" } } }, agents: { mine: { chat, terminal } } };

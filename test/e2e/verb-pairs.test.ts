@@ -227,7 +227,7 @@ async function settled(home: PairHome, session: SessionJson, want: Want): Promis
   return last;
 }
 
-describe("[VERB-203] [KILL-1] every pair of verbs, the second at each named step of the first", () => {
+describe("[SESSION-37] [SESSION-22] every pair of verbs, the second at each named step of the first", () => {
   const plays = verbs.flatMap((first) => steps[first].map((point) => ({ first, point })));
   for (const [index, { first, point }] of plays.entries()) {
     test(`${first} held at ${point}`, async () => {

@@ -17,7 +17,7 @@ async function withPlainAgent(): Promise<ProjectHome> {
   return home;
 }
 
-test("[CORE-200] [CONV-200] a plain command is running, needs no one, and its restore has a notice", async () => {
+test("[DECIDE-15] [DECIDE-25] a plain command is running, needs no one, and its restore has a notice", async () => {
   await using home = await withPlainAgent();
   const { id } = await home.json(["spawn", "my-app", "--agent", "plain", "--kind", "terminal"]);
   expect(await home.status(id, "running")).toMatchObject({ reason: null, needsYou: false });
@@ -31,7 +31,7 @@ test("[CORE-200] [CONV-200] a plain command is running, needs no one, and its re
   expect((await home.events(id)).filter(({ type }) => type === "notice")).toMatchObject([{ level: "warn", text }]);
 });
 
-test("[CORE-201] [REACT-200] a chat turn that fails needs you, in lists and as one notification with the reason", async () => {
+test("[DECIDE-16] [REACTION-5] a chat turn that fails needs you, in lists and as one notification with the reason", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("fail: no credit left");
   await until("the failed turn", async () => (await home.show(id)).needsYou === true);
@@ -47,7 +47,7 @@ test("[CORE-201] [REACT-200] a chat turn that fails needs you, in lists and as o
   ]);
 });
 
-test("[CORE-201] [REACT-200] so does a terminal agent that crashed in the middle of a turn", async () => {
+test("[DECIDE-16] [REACTION-5] so does a terminal agent that crashed in the middle of a turn", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "slow: 60");
   await home.status(id, "working");
@@ -69,7 +69,7 @@ test("[CLI-17] a killed session is shown with the branch that was checked out", 
   expect(await home.ok(["session", "show", id])).toContain("Branch:        agent-switched");
 });
 
-test("[DEL-200] delete of a terminal session prints what its agent keeps", async () => {
+test("[DECIDE-26] delete of a terminal session prints what its agent keeps", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "say: hello");
   const { agentSessionId } = await home.status(id, "idle");
@@ -78,7 +78,7 @@ test("[DEL-200] delete of a terminal session prints what its agent keeps", async
   );
 });
 
-test("[DEL-201] a delete is answered as done, also where its session is purged at the same moment", async () => {
+test("[DECIDE-27] a delete is answered as done, also where its session is purged at the same moment", async () => {
   // Purges, which come once a minute, come all the time.
   await using home = await ChatHome.open({}, { HOLDFAST_TEST_MINUTE_MS: "2" });
   for (let n = 0; n < 6; n++) {
@@ -89,7 +89,7 @@ test("[DEL-201] a delete is answered as done, also where its session is purged a
   }
 });
 
-test("[CLI-212] acp restart reports a context reset", async () => {
+test("[CLI-37] acp restart reports a context reset", async () => {
   await using home = await ChatHome.open({ forgetful: { program: "forgets-sessions" } });
   const id = await home.chat("one", "forgetful");
   await home.ended(id);
@@ -97,7 +97,7 @@ test("[CLI-212] acp restart reports a context reset", async () => {
   expect(out).toMatch(/^Session .* restarted\.\n {2}Conversation context reset: /);
 });
 
-test("[CLI-206] what stop --halt-sessions took down comes back with session restore --all", async () => {
+test("[CLI-31] what stop --halt-sessions took down comes back with session restore --all", async () => {
   await using home = await ProjectHome.make();
   const ids = [(await home.spawn()).id, (await home.spawn()).id];
   const killed = (await home.spawn()).id;
@@ -112,7 +112,7 @@ test("[CLI-206] what stop --halt-sessions took down comes back with session rest
   expect(await home.ok(["session", "restore", "--all"])).toBe("No session is stopped.\n");
 });
 
-test("[REACT-202] sessions lost with the tmux server under --no-restore are one notification", async () => {
+test("[REACTION-7] sessions lost with the tmux server under --no-restore are one notification", async () => {
   await using home = await ProjectHome.make();
   await home.ok(["stop"]);
   await home.ok(["start", "--port", "0", "--no-restore"]);

@@ -35,7 +35,7 @@ interface Sent {
 }
 
 test(
-  `[CHAT-30] ${kills} random SIGKILLs of the daemon under ${agents} streaming agents: nothing lost, doubled, replaced or left over`,
+  `[CHAT-114] ${kills} random SIGKILLs of the daemon under ${agents} streaming agents: nothing lost, doubled, replaced or left over`,
   { timeout: 120_000 + kills * 1_000 },
   async () => {
     console.log(`Seed: HOLDFAST_TEST_SEED=${seed}`);

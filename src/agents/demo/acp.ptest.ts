@@ -56,7 +56,7 @@ const share = (answer: typeof permit = async (asked) => pick(asked, "allow_once"
 const openGate = (name: string): void => writeFileSync(join(directory, "gates", name), "");
 const load = { mcpServers: [] };
 
-test("[DEMO-3] it introduces itself with what it can do, and each capability is there", async () => {
+test("[DEMO-1] it introduces itself with what it can do, and each capability is there", async () => {
   const demo = share();
   const { agentCapabilities, authMethods, protocolVersion } = await demo.initialize();
   expect([protocolVersion, authMethods]).toEqual([1, []]);
@@ -75,7 +75,7 @@ test("[DEMO-3] it introduces itself with what it can do, and each capability is 
   });
 });
 
-test("[DEMO-4] words, thoughts, plans, ticks and floods are shown as the prompt's lines say, in their order", async () => {
+test("[DEMO-2] words, thoughts, plans, ticks and floods are shown as the prompt's lines say, in their order", async () => {
   const demo = share();
   const id = await demo.open(cwd);
   const lines = [
@@ -104,7 +104,7 @@ test("[DEMO-4] words, thoughts, plans, ticks and floods are shown as the prompt'
   expect(order.indexOf("agent_thought_chunk")).toBeLessThan(order.indexOf("plan"));
 });
 
-test("[DEMO-4] a prompt without steps gets a turn that thinks, plans, runs a tool and answers in markdown", async () => {
+test("[DEMO-2] a prompt without steps gets a turn that thinks, plans, runs a tool and answers in markdown", async () => {
   const demo = share();
   const id = await demo.open(cwd);
   expect(await demo.prompt(id, "What can you do?")).toEqual({ stopReason: "end_turn" });
@@ -119,7 +119,7 @@ test("[DEMO-4] a prompt without steps gets a turn that thinks, plans, runs a too
   expect(demo.text()).toMatch(/^\*\*You said:\*\* What can you do\?\n\n[^]*```sh\n/);
 });
 
-test("[DEMO-4] images, files and links of a prompt arrive", async () => {
+test("[DEMO-2] images, files and links of a prompt arrive", async () => {
   const demo = share();
   const id = await demo.open(cwd);
   const image = { type: "image" as const, mimeType: "image/png", data: Buffer.from("1234567").toString("base64") };
@@ -129,7 +129,7 @@ test("[DEMO-4] images, files and links of a prompt arrive", async () => {
   expect(demo.text()).toBe("image: image/png, 7 bytes\nfile: file:///a.md, 4 characters\nlink: file:///b.md\ndone\n");
 });
 
-test("[DEMO-5] a tool really runs, with its output and exit code; one that cannot run fails in words", async () => {
+test("[DEMO-3] a tool really runs, with its output and exit code; one that cannot run fails in words", async () => {
   const demo = share();
   const id = await demo.open(cwd);
   await demo.prompt(id, "tool: sh -c 'echo out; echo err >&2; pwd; exit 3'\ntool: no-such-program");
@@ -143,7 +143,7 @@ test("[DEMO-5] a tool really runs, with its output and exit code; one that canno
   expect(JSON.stringify(ended[1])).toContain("ENOENT");
 });
 
-test("[DEMO-5] an edit writes the file and shows the diff, and writes nothing outside of the working directory", async () => {
+test("[DEMO-3] an edit writes the file and shows the diff, and writes nothing outside of the working directory", async () => {
   symlinkSync(directory, join(cwd, "out"));
   const demo = share();
   const id = await demo.open(cwd);
@@ -168,7 +168,7 @@ test("[DEMO-5] an edit writes the file and shows the diff, and writes nothing ou
   expect(readdirSync(directory).filter((name) => !/^(work-\d+|gates|conversations)$/.test(name))).toEqual([]);
 });
 
-test("[DEMO-6] a question waits for its answer, whatever it is, and the turn goes on; what is allowed for good is not asked again", async () => {
+test("[DEMO-4] a question waits for its answer, whatever it is, and the turn goes on; what is allowed for good is not asked again", async () => {
   const asked: RequestPermissionRequest[] = [];
   const kinds = ["allow_once", "reject_once", "none", "allow_always"];
   const demo = share(async (request) => pick(request, kinds[asked.push(request) - 1]!));
@@ -190,7 +190,7 @@ test.each([
   ["an open question", "say: begun\nask: may I?"],
   ["a tool and its child", "say: begun\ntool: sh -c 'echo pid $$; sleep 600 & wait'"],
   ["a flood", "say: begun\nflood: 2000000000"],
-])("[DEMO-7] a cancel ends %s as cancelled, its tools too, and the next turn works", async (_, prompt) => {
+])("[DEMO-5] a cancel ends %s as cancelled, its tools too, and the next turn works", async (_, prompt) => {
   const demo = share(() => new Promise(() => {}));
   const id = await demo.open(cwd);
   const [turn, waiting] = [demo.prompt(id, prompt), demo.prompt(id, "say: never")];
@@ -207,7 +207,7 @@ const toolPid = (demo: ConnectedAgent): number | null => {
   return output === null ? null : Number(output[1]);
 };
 
-test("[DEMO-8] a failed turn is an error with its words, and the session stays usable", async () => {
+test("[DEMO-6] a failed turn is an error with its words, and the session stays usable", async () => {
   const demo = share();
   const id = await demo.open(cwd);
   await expect(demo.prompt(id, "say: x\nfail: out of luck")).rejects.toMatchObject({
@@ -222,7 +222,7 @@ test.each([
   ["exit: 3", { code: 3, signal: null }],
   ["exit: 0", { code: 0, signal: null }],
   ["crash", { code: null, signal: "SIGKILL" }],
-])("[DEMO-8] `%s` ends the process in mid-turn", async (step, exit) => {
+])("[DEMO-6] `%s` ends the process in mid-turn", async (step, exit) => {
   await using demo = start();
   const id = await demo.open(cwd);
   demo.prompt(id, `say: last\n${step}`).catch(() => {});
@@ -230,7 +230,7 @@ test.each([
   expect(demo.text()).toBe("last\n");
 });
 
-test("[DEMO-9] killed in mid-turn, it has the prompt and every word that was shown after a load, which replays it all", async () => {
+test("[DEMO-7] killed in mid-turn, it has the prompt and every word that was shown after a load, which replays it all", async () => {
   await using first = start();
   const id = await first.open(cwd);
   await first.prompt(id, "think: so\nsay: one\nedit: a.txt x");
@@ -256,7 +256,7 @@ test("[DEMO-9] killed in mid-turn, it has the prompt and every word that was sho
 
 const isShown = ({ sessionUpdate }: SessionUpdate): boolean => /^(tool_call|plan$|agent_thought)/.test(sessionUpdate);
 
-test("[DEMO-9] a resume has the context and replays nothing; mode and model are forgotten with the process", async () => {
+test("[DEMO-7] a resume has the context and replays nothing; mode and model are forgotten with the process", async () => {
   await using first = start();
   const id = await first.open(cwd);
   await first.agent.request("session/set_mode", { sessionId: id, modeId: "plan" });
@@ -277,7 +277,7 @@ test("[DEMO-9] a resume has the context and replays nothing; mode and model are 
   expect(second.of("current_mode_update")).toMatchObject([{ currentModeId: "auto" }]);
 });
 
-test("[DEMO-9] a conversation goes over to the terminal's demo agent, and back", async () => {
+test("[DEMO-7] a conversation goes over to the terminal's demo agent, and back", async () => {
   await using demo = start();
   const id = await demo.open(cwd);
   await demo.prompt(id, "say: in the chat");
@@ -290,7 +290,7 @@ test("[DEMO-9] a conversation goes over to the terminal's demo agent, and back",
   expect(later.text()).toBe("in the chat\nin the terminal");
 });
 
-test("[DEMO-10] an unknown, a deleted and another directory's session are not found; a closed one can be loaded again", async () => {
+test("[DEMO-8] an unknown, a deleted and another directory's session are not found; a closed one can be loaded again", async () => {
   const demo = share();
   const id = await demo.open(cwd);
   const loadIt = (sessionId: string, from = cwd) =>
@@ -317,7 +317,7 @@ test("[DEMO-10] an unknown, a deleted and another directory's session are not fo
   await demo.agent.request("session/delete", { sessionId: id });
 });
 
-test("[DEMO-10] a gate lets the turn on when its file is there", async () => {
+test("[DEMO-8] a gate lets the turn on when its file is there", async () => {
   const demo = share();
   const id = await demo.open(cwd);
   const turn = demo.prompt(id, "say: before\ngate: g-1\nsay: behind");
@@ -327,7 +327,7 @@ test("[DEMO-10] a gate lets the turn on when its file is there", async () => {
   expect(demo.text()).toBe("before\nbehind\n");
 });
 
-test("[DEMO-11] /clear goes on under a new id that the next update carries, without context; the old one keeps its own", async () => {
+test("[DEMO-9] /clear goes on under a new id that the next update carries, without context; the old one keeps its own", async () => {
   const demo = share();
   const id = await demo.open(cwd);
   await demo.prompt(id, "say: one");
@@ -338,7 +338,7 @@ test("[DEMO-11] /clear goes on under a new id that the next update carries, with
   expect(demo.text()).toMatch(/^one\nhistory: turns=0 \S+ replies=0\nhistory: turns=2 \S+ replies=1\n$/);
 });
 
-test("[DEMO-12] where it needs a sign-in, no session opens before one", async () => {
+test("[DEMO-10] where it needs a sign-in, no session opens before one", async () => {
   await using demo = start({ env: { HOLDFAST_DEMO_AUTH: join(directory, "signed-in") } });
   const { authMethods } = await demo.initialize();
   await expect(demo.agent.request("session/new", { cwd, mcpServers: [] })).rejects.toMatchObject({ code: -32000 });

@@ -16,7 +16,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-test("[DEMOTUI-1] a resumed conversation holds every turn of the first", () => {
+test("[DEMO-16] a resumed conversation holds every turn of the first", () => {
   const first = DemoConversation.create(directory, "a-1")!;
   first.add({ prompt: "say: one", reply: "one" });
   first.add({ prompt: "say: zwei\nsay: 3", reply: "zwei\n3" });
@@ -26,14 +26,14 @@ test("[DEMOTUI-1] a resumed conversation holds every turn of the first", () => {
   expect(again.describe()).toMatch(/^history: turns=2 digest=[0-9a-f]{8} replies=2$/);
 });
 
-test("[DEMOTUI-1] an id that exists is not begun again, and one that does not is not resumed", () => {
+test("[DEMO-16] an id that exists is not begun again, and one that does not is not resumed", () => {
   expect(DemoConversation.create(directory, "a-1")).not.toBeNull();
   expect(DemoConversation.create(directory, "a-1")).toBeNull();
   expect(DemoConversation.resume(directory, "a-2")).toBeNull();
   expect(DemoConversation.create(directory, "../escape")).toBeNull();
 });
 
-test("[DEMOTUI-1] a turn that a crash cut off is left out", () => {
+test("[DEMO-16] a turn that a crash cut off is left out", () => {
   writeFileSync(join(directory, "x.jsonl"), '{"prompt":"a","reply":"b"}\n');
   appendFileSync(join(directory, "x.jsonl"), '{"prompt":"c","re');
   expect(DemoConversation.resume(directory, "x")?.turns).toHaveLength(1);
@@ -55,7 +55,7 @@ test("a prompt's lines are its steps, and one without steps is echoed", () => {
   expect(parseTerminalPrompt("hello")).toEqual([{ step: "say", text: "You said: hello" }]);
 });
 
-test("[DEMOTUI-2] a bracketed paste keeps its lines, however it is cut", () => {
+test("[DEMO-17] a bracketed paste keeps its lines, however it is cut", () => {
   const text = "\u001b[200~say: one\rsay: two\u001b[201~\r";
   for (let cut = 0; cut <= text.length; cut++) {
     const input = new DemoInput();

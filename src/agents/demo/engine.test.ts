@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test("[DEMO-9] a file that is cut anywhere holds the turns before the cut, and the next turn is not lost", () => {
+test("[DEMO-7] a file that is cut anywhere holds the turns before the cut, and the next turn is not lost", () => {
   const whole = DemoConversation.create(directory, "whole", "/work")!;
   whole.begin("one");
   whole.addPart({ said: "a" });
@@ -36,7 +36,7 @@ test("[DEMO-9] a file that is cut anywhere holds the turns before the cut, and t
   expect(seen).toBe(2);
 });
 
-test("[DEMO-9] a conversation read back is replayed as it was shown", () => {
+test("[DEMO-7] a conversation read back is replayed as it was shown", () => {
   const first = DemoConversation.create(directory, "a", "/work")!;
   first.begin("one");
   first.addPart({ said: "a " });
@@ -55,7 +55,7 @@ test("[DEMO-9] a conversation read back is replayed as it was shown", () => {
   ]);
 });
 
-test("[DEMO-10] a removed conversation is not brought back by the turn that still runs", () => {
+test("[DEMO-8] a removed conversation is not brought back by the turn that still runs", () => {
   const conversation = DemoConversation.create(directory, "a", "/work")!;
   conversation.begin("one");
   conversation.remove();

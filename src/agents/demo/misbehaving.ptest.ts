@@ -69,7 +69,7 @@ class Agent implements AsyncDisposable {
 
 const endTurn = { result: { stopReason: "end_turn" } };
 
-test("[DEMO-15] never-answers-initialize: reads on and stays silent, also when more is asked", async () => {
+test("[DEMO-13] never-answers-initialize: reads on and stays silent, also when more is asked", async () => {
   await using agent = new Agent("never-answers-initialize");
   agent.ask("initialize");
   agent.ask("session/new");
@@ -77,7 +77,7 @@ test("[DEMO-15] never-answers-initialize: reads on and stays silent, also when m
   expect(agent.output).not.toContain('"id":"initialize"');
 });
 
-test("[DEMO-15] exits-at-once and dies-mid-turn: the exit status, and the words before it", async () => {
+test("[DEMO-13] exits-at-once and dies-mid-turn: the exit status, and the words before it", async () => {
   await using early = new Agent("exits-at-once", { EXITS_WITH: "4" });
   await using late = new Agent("dies-mid-turn");
   await late.open();
@@ -88,7 +88,7 @@ test("[DEMO-15] exits-at-once and dies-mid-turn: the exit status, and the words 
   expect(late.output).not.toContain('"id":"p"');
 });
 
-test("[DEMO-15] floods: writes until it is cancelled, or as much as it was told", async () => {
+test("[DEMO-13] floods: writes until it is cancelled, or as much as it was told", async () => {
   await using agent = new Agent("floods");
   await agent.open();
   agent.prompt();
@@ -100,7 +100,7 @@ test("[DEMO-15] floods: writes until it is cancelled, or as much as it was told"
   expect(await some.answer("p")).toMatchObject(endTurn);
 });
 
-test("[DEMO-15] one-huge-line: a whole line of that size, an ordinary one behind it", async () => {
+test("[DEMO-13] one-huge-line: a whole line of that size, an ordinary one behind it", async () => {
   await using agent = new Agent("one-huge-line", { HUGE_LINE_BYTES: "400000" });
   await agent.open();
   agent.prompt();
@@ -111,7 +111,7 @@ test("[DEMO-15] one-huge-line: a whole line of that size, an ordinary one behind
   expect(lines[huge + 1]).toContain("after the huge line");
 });
 
-test("[DEMO-15] invalid-json: bad lines between good ones; answers-twice: two answers to one prompt", async () => {
+test("[DEMO-13] invalid-json: bad lines between good ones; answers-twice: two answers to one prompt", async () => {
   await using bad = new Agent("invalid-json");
   await using twice = new Agent("answers-twice");
   await Promise.all([bad.open(), twice.open()]);
@@ -122,7 +122,7 @@ test("[DEMO-15] invalid-json: bad lines between good ones; answers-twice: two an
   await until("the second answer", () => twice.output.split('"id":"p"').length === 3);
 });
 
-test("[DEMO-15] ignores-sigterm: neither a signal nor the end of its input ends it", async () => {
+test("[DEMO-13] ignores-sigterm: neither a signal nor the end of its input ends it", async () => {
   await using agent = new Agent("ignores-sigterm");
   await using other = new Agent("answers-twice");
   await Promise.all([agent.open(), other.open()]);
@@ -138,7 +138,7 @@ test("[DEMO-15] ignores-sigterm: neither a signal nor the end of its input ends 
   expect(isRunning(agent.child.pid!)).toBe(true);
 });
 
-test("[DEMO-15] setsids-children: the child outlives the agent and SIGTERM", async () => {
+test("[DEMO-13] setsids-children: the child outlives the agent and SIGTERM", async () => {
   await using agent = new Agent("setsids-children");
   await agent.open();
   agent.prompt();
@@ -154,7 +154,7 @@ test("[DEMO-15] setsids-children: the child outlives the agent and SIGTERM", asy
   await until("the child's end", () => !isRunning(child));
 });
 
-test("[DEMO-15] unknown-notifications: asks what nobody knows, and tells how it was answered", async () => {
+test("[DEMO-13] unknown-notifications: asks what nobody knows, and tells how it was answered", async () => {
   await using agent = new Agent("unknown-notifications");
   await agent.open();
   agent.prompt();
@@ -164,7 +164,7 @@ test("[DEMO-15] unknown-notifications: asks what nobody knows, and tells how it 
   expect(agent.output).toMatch(/_weather\/changed[^]*mood_update[^]*answered -32601/);
 });
 
-test("[DEMO-15] auth-required and forgets-sessions: refused with their codes", async () => {
+test("[DEMO-13] auth-required and forgets-sessions: refused with their codes", async () => {
   await using auth = new Agent("auth-required");
   await using forgetful = new Agent("forgets-sessions");
   auth.ask("session/new");
@@ -174,7 +174,7 @@ test("[DEMO-15] auth-required and forgets-sessions: refused with their codes", a
   expect(await forgetful.answer("session/load")).toMatchObject({ error: { code: -32002 } });
 });
 
-test("[DEMO-15] slow-to-load: replays at once, answers when it is let, and replays a little more", async () => {
+test("[DEMO-13] slow-to-load: replays at once, answers when it is let, and replays a little more", async () => {
   const gate = join(directory, "load");
   await using agent = new Agent("slow-to-load", { LOAD_GATE: gate });
   agent.ask("initialize");
@@ -186,7 +186,7 @@ test("[DEMO-15] slow-to-load: replays at once, answers when it is let, and repla
   await until("the rest", () => agent.output.includes("too late"));
 });
 
-test("[DEMO-15] asks-then-waits: a cancel alone does not end its turn, the answer does", async () => {
+test("[DEMO-13] asks-then-waits: a cancel alone does not end its turn, the answer does", async () => {
   await using agent = new Agent("asks-then-waits");
   await agent.open();
   agent.prompt();

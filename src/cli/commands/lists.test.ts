@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { daemon, projectOf } from "./commands.fixture.ts";
 
-test("[TRASH-205] trash empty --older-than goes by counted days, whatever the clock reads", async () => {
+test("[TRASH-12] trash empty --older-than goes by counted days, whatever the clock reads", async () => {
   const entry = (id: string, days?: number) => ({
     id,
     session: id,

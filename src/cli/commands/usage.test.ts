@@ -25,7 +25,7 @@ describe("unknown words", () => {
     [["cancel", "ma-1"], "holdfast acp cancel ma-1"],
     [["tail", "ma-1"], "holdfast acp tail ma-1"],
     [["restore", "a b"], "holdfast session restore 'a b'"],
-  ])("[CLI-208] %j names the command in its group", async (argv, meant) => {
+  ])("[CLI-33] %j names the command in its group", async (argv, meant) => {
     const { run } = await daemon(null);
     expect(await run(argv)).toEqual({
       code: 2,
@@ -34,7 +34,7 @@ describe("unknown words", () => {
     });
   });
 
-  test("[CLI-208] version, -v and --version print the version; holdfast alone is help on stdout, exit 0", async () => {
+  test("[CLI-33] version, -v and --version print the version; holdfast alone is help on stdout, exit 0", async () => {
     const { run } = await daemon(null);
     const { out } = await run(["--version"]);
     expect(out).toMatch(/^\d+\.\d+\.\d+/);

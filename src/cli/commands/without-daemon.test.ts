@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { daemon } from "./commands.fixture.ts";
 
 describe("without a daemon", () => {
-  test("[CTL-1] --no-start refuses, exits 1 and says how to start", async () => {
+  test("[CLI-45] --no-start refuses, exits 1 and says how to start", async () => {
     const { run } = await daemon(null);
     expect(await run(["session", "ls", "--no-start"])).toEqual({
       code: 1,
@@ -13,7 +13,7 @@ describe("without a daemon", () => {
     });
   });
 
-  test("[CTL-2] info and stop say so and exit 0", async () => {
+  test("[CLI-46] info and stop say so and exit 0", async () => {
     const { run, home } = await daemon(null);
     expect(await run(["stop"])).toEqual({ code: 0, out: "Holdfast is not running.", err: "" });
     expect(await run(["stop", "--halt-sessions"])).toEqual({ code: 0, out: "Holdfast is not running.", err: "" });
@@ -32,7 +32,7 @@ describe("without a daemon", () => {
     });
   });
 
-  test("[CTL-2] a daemon file of a process that is gone is not believed", async () => {
+  test("[CLI-46] a daemon file of a process that is gone is not believed", async () => {
     const { run, home } = await daemon(null);
     const stale = { pid: process.pid, startTime: "1", bootId: "other", socket: join(home, "s"), url: "http://x" };
     writeFileSync(join(home, "daemon.json"), JSON.stringify(stale));

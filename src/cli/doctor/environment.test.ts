@@ -8,7 +8,7 @@ import { checkAgents, judgeConfigured } from "./tools.ts";
 
 const restart = "run `holdfast restart` in a shell that has it";
 
-test("[ENV-202] what the configuration names and the daemon lacks is reported, with the way to change that", () => {
+test("[CLI-43] what the configuration names and the daemon lacks is reported, with the way to change that", () => {
   const named = [
     { name: "MY_TOKEN", file: "/r/holdfast.yaml" },
     { name: "OTHER", file: "/c.yaml" },
@@ -31,7 +31,7 @@ test("[ENV-202] what the configuration names and the daemon lacks is reported, w
   expect(JSON.stringify(found)).not.toContain("secret");
 });
 
-test("[ENV-202] what was exported for agents after the daemon started is reported", () => {
+test("[CLI-43] what was exported for agents after the daemon started is reported", () => {
   const env = { ANTHROPIC_API_KEY: "x", ACME_MODE: "x", ACME_TOKEN: "x", PATH: "/bin", LANG: "C", MY_TOKEN: "x" };
   const [found, ...more] = judgeVariables(env, { variables: [] }, [{ name: "ACME_*", file: "f" }], restart);
   expect(found?.message).toBe(
@@ -42,7 +42,7 @@ test("[ENV-202] what was exported for agents after the daemon started is reporte
   expect(judgeVariables(env, {}, [{ name: "MY_TOKEN", file: "f" }], restart)).toEqual([]);
 });
 
-test("[ENV-202] what no agent gets is named, without marks of other programs and without values", () => {
+test("[CLI-43] what no agent gets is named, without marks of other programs and without values", () => {
   const env = {
     MY_REGISTRY_TOKEN: "secret",
     CLAUDE_CODE_ENABLE_TELEMETRY: "1",
@@ -59,7 +59,7 @@ test("[ENV-202] what no agent gets is named, without marks of other programs and
   expect(judgeDropped({ EDITOR: "vi" }, [])).toEqual([]);
 });
 
-test("[ENV-202] `service install` names what the service does not get", () => {
+test("[CLI-43] `service install` names what the service does not get", () => {
   const env = { ANTHROPIC_API_KEY: "secret", MY_TOKEN: "x", ACME_A: "x", PATH: "/bin", LANG: "C" };
   const lines = missingInService(env, [{ name: "ACME_*", file: "f" }], "systemd");
   expect(lines[0]).toBe("These variables of your shell are not passed to the service: ACME_A, ANTHROPIC_API_KEY");
@@ -67,7 +67,7 @@ test("[ENV-202] `service install` names what the service does not get", () => {
   expect(missingInService({ PATH: "/bin" }, [], "launchd")).toEqual([]);
 });
 
-test("[ENV-203] a program that only the shell finds is installed, but not for the daemon", () => {
+test("[CLI-44] a program that only the shell finds is installed, but not for the daemon", () => {
   const [claude] = checkAgents({ PATH: "" }, { PATH: "" }).filter(({ check }) => check === "agent claude");
   expect(claude?.level).toBe("info");
   // Any program will do that this system has under an agent's name; sh stands for it in the sentence below.
@@ -84,7 +84,7 @@ test("[ENV-203] a program that only the shell finds is installed, but not for th
   expect(withOwnPath(new Error("x"), { PATH: "/bin" })).toBeInstanceOf(Error);
 });
 
-test("[ENV-203] agents of configuration files are reported as the daemon finds them", () => {
+test("[CLI-44] agents of configuration files are reported as the daemon finds them", () => {
   const agent = { name: "x", kinds: [], installed: true, command: "mine" };
   const found = judgeConfigured([
     { ...agent, id: "claude", reason: "claude was not found on PATH." },
@@ -97,7 +97,7 @@ test("[ENV-203] agents of configuration files are reported as the daemon finds t
   ]);
 });
 
-test("[DOC-200] the package that terminals are shown through is looked for beside the program", () => {
+test("[CLI-63] the package that terminals are shown through is looked for beside the program", () => {
   expect(checkScreens({ dist: join(import.meta.dirname, "../../../dist") }).level).toBe("ok");
   expect(checkScreens({ dist: "/nonexistent/dist" })).toMatchObject({
     level: "warn",

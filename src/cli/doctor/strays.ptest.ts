@@ -59,7 +59,7 @@ function fill(paths: Paths): void {
   servers.push(paths.tmuxSocket);
 }
 
-test("[DOC-3] worktrees, launches and tmux sessions that belong to no session are named; those of ended ones are not", async () => {
+test("[CLI-59] worktrees, launches and tmux sessions that belong to no session are named; those of ended ones are not", async () => {
   let found: Paths | undefined;
   const { paths, leftovers } = await home(answers(["ma-1"], () => found!));
   found = paths;
@@ -80,7 +80,7 @@ test("[DOC-3] worktrees, launches and tmux sessions that belong to no session ar
   expect(existsSync(join(paths.launches, "ma-1"))).toBe(true);
 });
 
-test("[DOC-3] with the daemon down doctor says that it cannot tell", async () => {
+test("[CLI-59] with the daemon down doctor says that it cannot tell", async () => {
   const { paths, leftovers } = await home(null);
   mkdirSync(join(paths.worktrees, "my-app", "ma-1"), { recursive: true });
   expect(await leftovers()).toMatchObject([

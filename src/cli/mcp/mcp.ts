@@ -17,7 +17,7 @@ const instructions =
 // The socket first: a contained launch does not name its home.
 const variables = [socketVariable, "HOLDFAST_HOME", "HOLDFAST_SESSION", capabilityVariable] as const;
 
-/** Codex starts MCP servers without the variables of its own launch: its process still has them [RIGHTS-9]. */
+/** Codex starts MCP servers without the variables of its own launch: its process still has them [AUTHORIZE-9]. */
 function findHome(context: Context): void {
   if (variables.some((name) => (context.env[name] ?? "") !== "")) return;
   const found = inheritedVariables(process.ppid, variables);

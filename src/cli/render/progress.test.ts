@@ -71,7 +71,7 @@ test("[CLI-8] what a command prints moves and colors nothing; of a progress bar 
   ]);
 });
 
-test("[CLI-25] who leaves is told what goes on, and what was never begun", () => {
+test("[CLI-38] who leaves is told what goes on, and what was never begun", () => {
   expect(leftLines({ verb: "spawn", sessions: ["ma-1"], unnamed: 0, unrequested: 0 })).toEqual([
     "Stopped waiting. ma-1 is still being created.",
     "  Check: holdfast session show ma-1",

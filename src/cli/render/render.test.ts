@@ -105,7 +105,7 @@ test("status groups sessions by what they need", () => {
   ]);
 });
 
-describe("[CLI-200] lists name what is asked and the command that answers it", () => {
+describe("[CLI-25] lists name what is asked and the command that answers it", () => {
   const question = { requestId: "r", title: "Run rm -rf build?", options: [] };
   const chat = sessionOf({ id: "ma-1", kind: "chat", status: "needs_input", permissions: [question, question] });
   const terminal = sessionOf({
@@ -154,7 +154,7 @@ describe("[CLI-200] lists name what is asked and the command that answers it", (
   });
 });
 
-describe("[CLI-201] lines are cut to a terminal's width", () => {
+describe("[CLI-26] lines are cut to a terminal's width", () => {
   test.each([
     ["plain", 5, "plain"],
     ["too long", 5, "too …"],
@@ -167,7 +167,7 @@ describe("[CLI-201] lines are cut to a terminal's width", () => {
     ["anything", Infinity, "anything"],
   ])("%j in %d columns", (line, columns, text) => expect(cut(line, columns)).toBe(text));
 
-  test("[CLI-202] and to its height, with the sessions that do not fit counted", () => {
+  test("[CLI-27] and to its height, with the sessions that do not fit counted", () => {
     const sessions = Array.from({ length: 61 }, (_, at) => sessionOf({ id: `ma-${at + 1}`, status: "idle" }));
     const asks = sessionOf({ id: "ma-99", status: "needs_input" });
     const lines = statusLines([...sessions, asks], { includeTerminated: false }, plain, now);
@@ -254,12 +254,12 @@ test.each<[StopOutcome, string, number]>([
     "Still running: a-2, a-10.",
     1,
   ],
-])("[CTL-5] stop %j says what happened to sessions", (outcome, line, code) => {
+])("[CLI-49] stop %j says what happened to sessions", (outcome, line, code) => {
   const { lines, exitCode } = stopLines(outcome);
   expect([lines[0], exitCode]).toEqual([line, code]);
 });
 
-test("[CLI-207] restore and spawn print what can be pasted", () => {
+test("[CLI-32] restore and spawn print what can be pasted", () => {
   const session = sessionOf({ id: "ma-1" });
   expect(restoredLines(session)).toEqual([
     "Session ma-1 restored.",

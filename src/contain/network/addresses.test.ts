@@ -3,7 +3,7 @@ import { isPublic } from "./session-proxy.ts";
 
 const none = new Set<string>();
 
-test("[NET-3] private, loopback, link-local, metadata and translated addresses are not public", () => {
+test("[NETWORK-3] private, loopback, link-local, metadata and translated addresses are not public", () => {
   const inner = [
     "0.0.0.0",
     "10.1.2.3",
@@ -53,6 +53,6 @@ test("[NET-3] private, loopback, link-local, metadata and translated addresses a
   }
 });
 
-test("[NET-3] the machine's own public address is not public: services of this machine listen on it", () => {
+test("[NETWORK-3] the machine's own public address is not public: services of this machine listen on it", () => {
   expect(isPublic("1.1.1.1", new Set(["1.1.1.1"]))).toBe(false);
 });

@@ -3,7 +3,7 @@ import { canonicalHost, judge, parseAllow, readAllow } from "./allow-list.ts";
 
 const verdict = (list: string[], host: string, port = 443) => judge(readAllow(list), host, port);
 
-test("[NET-2] an entry allows its host alone, on 443 and 80 unless it names a port", () => {
+test("[NETWORK-2] an entry allows its host alone, on 443 and 80 unless it names a port", () => {
   const list = ["api.example.com", "git.example.com:22", "*.cdn.example.com", "*.corp.example:8443"];
   expect(verdict(list, "api.example.com")).toBe("public");
   expect(verdict(list, "api.example.com", 80)).toBe("public");
@@ -26,7 +26,7 @@ test("[NET-2] an entry allows its host alone, on 443 and 80 unless it names a po
   expect(verdict(["*"], "anything.example", 22)).toBe("no");
 });
 
-test("[NET-2] hosts have one spelling; other spellings of addresses are refused", () => {
+test("[NETWORK-2] hosts have one spelling; other spellings of addresses are refused", () => {
   expect(canonicalHost("API.Example.COM.")).toBe("api.example.com");
   expect(canonicalHost("127.0.0.1")).toBe("127.0.0.1");
   expect(canonicalHost("[2001:DB8:0:0::7]")).toBe("2001:db8::7");
@@ -50,7 +50,7 @@ test("[NET-2] hosts have one spelling; other spellings of addresses are refused"
   for (const host of refused) expect(canonicalHost(host), host).toBe(null);
 });
 
-test("[NET-2] an entry that is not one is named with the reason", () => {
+test("[NETWORK-2] an entry that is not one is named with the reason", () => {
   for (const text of [
     "https://example.com",
     "example.com/path",

@@ -4,7 +4,7 @@ import { parseNetwork } from "../../contract/containment.ts";
 import { parseAllow } from "./allow-list.ts";
 import { allowListInside, forwarded } from "./inside.ts";
 
-test("[NET-9] the model hosts of agents are exact names without a port: they never open a private address", () => {
+test("[NETWORK-8] the model hosts of agents are exact names without a port: they never open a private address", () => {
   for (const { hosts = [] } of builtInAgents) {
     for (const host of hosts) expect(parseAllow(host), host).toEqual({ host, match: "exact", port: null });
   }
@@ -12,7 +12,7 @@ test("[NET-9] the model hosts of agents are exact names without a port: they nev
   expect(withHosts).toEqual(builtInAgents.filter(({ npm }) => npm !== undefined).map(({ id }) => id));
 });
 
-test("[NET-11] loopback ports with a number are forwarded, once each, and no other entry", () => {
+test("[NETWORK-10] loopback ports with a number are forwarded, once each, and no other entry", () => {
   const list = [
     "127.0.0.1:5432",
     "localhost:5432",
@@ -26,7 +26,7 @@ test("[NET-11] loopback ports with a number are forwarded, once each, and no oth
   expect(forwarded(list)).toEqual(["localhost:5432", "localhost:6379"]);
 });
 
-test("[NET-8] programs are told of the proxy in every spelling, and their own loopback stays direct", () => {
+test("[NETWORK-7] programs are told of the proxy in every spelling, and their own loopback stays direct", () => {
   const { env, prefix } = allowListInside("/home/network/ma-1/door", ["127.0.0.1:5432"], { node: "/n", bridge: "/b" });
   const proxy = "http://127.0.0.1:3128";
   for (const name of ["http_proxy", "https_proxy", "all_proxy"]) {
@@ -40,7 +40,7 @@ test("[NET-8] programs are told of the proxy in every spelling, and their own lo
   expect(prefix.slice(-2)).toEqual(["3128", "127.0.0.1:5432"]);
 });
 
-test("[NET-2, NET-9] --network takes on, off, allow-list, or hosts in every form that the list knows", () => {
+test("[NETWORK-2, NETWORK-8] --network takes on, off, allow-list, or hosts in every form that the list knows", () => {
   expect([parseNetwork("on"), parseNetwork("off"), parseNetwork("allow-list")]).toEqual(["on", "off", { allow: [] }]);
   const hosts = ["api.example.com", "*.example.com:8443", "*", "127.0.0.1:5432", "[::1]:80"];
   expect(parseNetwork(hosts.join(", "))).toEqual({ allow: hosts });

@@ -104,7 +104,7 @@ const shell =
   'set -f; while read -r words; do curl -sS -m 20 $words 2>&1 | head -c 300 | tr "\\n" " "; echo; done; exit 7';
 
 test.runIf(hasBwrap)(
-  "[NET-1, NET-2, NET-5, NET-8, NET-11] inside, listed places are reached and nothing else; the agent's exit status passes (needs bwrap)",
+  "[NETWORK-1, NETWORK-2, NETWORK-4, NETWORK-7, NETWORK-10] inside, listed places are reached and nothing else; the agent's exit status passes (needs bwrap)",
   async () => {
     await using world = new World();
     const [listed, foreign] = [await world.serve(), await world.serve()];
@@ -136,7 +136,7 @@ test.runIf(hasBwrap)(
 );
 
 test.runIf(hasBwrap)(
-  "[NET-8] signals to the group reach the agent once; the bridge waits for it (needs bwrap)",
+  "[NETWORK-7] signals to the group reach the agent once; the bridge waits for it (needs bwrap)",
   async () => {
     await using world = new World();
     const inside = await world.network.open(session, []);
@@ -167,7 +167,7 @@ function isOf(pid: number, group: number): boolean {
 }
 
 test.runIf(hasBwrap)(
-  "[NET-6] the next daemon finds the proxy; a killed one is replaced under running agents, an older one hands over (needs bwrap)",
+  "[NETWORK-5] the next daemon finds the proxy; a killed one is replaced under running agents, an older one hands over (needs bwrap)",
   async () => {
     await using world = new World();
     const port = await world.serve();
@@ -203,7 +203,7 @@ test.runIf(hasBwrap)(
   },
 );
 
-test("[NET-10] a proxy that does not start is an error with the place of its log, and nothing is launched", async () => {
+test("[NETWORK-9] a proxy that does not start is an error with the place of its log, and nothing is launched", async () => {
   await using world = new World();
   const broken = world.open({ proxy: join(world.home, "broken.cjs") });
   writeFileSync(join(world.home, "broken.cjs"), "process.exit(3)");
@@ -211,7 +211,7 @@ test("[NET-10] a proxy that does not start is an error with the place of its log
   await expect(broken.open(session, ["127.1:80"])).rejects.toThrow('"127.1:80" is not a host name');
 });
 
-test("[NET-6] a proxy whose home was removed leaves", async () => {
+test("[NETWORK-5] a proxy whose home was removed leaves", async () => {
   await using world = new World();
   await world.network.open(session, []);
   const { proxy } = world;
@@ -220,7 +220,7 @@ test("[NET-6] a proxy whose home was removed leaves", async () => {
   await until("the proxy to leave", () => !isRunning(proxy));
 });
 
-test("[NET-6] a copy of a home gets a proxy of its own, and the original's stays", async () => {
+test("[NETWORK-5] a copy of a home gets a proxy of its own, and the original's stays", async () => {
   await using world = new World();
   await world.network.open(session, []);
   const copy = join(world.home, "copy");

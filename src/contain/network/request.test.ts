@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseHead } from "./request.ts";
 
-test("[NET-2] CONNECT and http:// requests name a host and a port; other requests are invalid", () => {
+test("[NETWORK-2] CONNECT and http:// requests name a host and a port; other requests are invalid", () => {
   expect(parseHead("CONNECT Example.com:443 HTTP/1.1\r\nHost: other:1")).toEqual({
     is: "connect",
     host: "example.com",
@@ -28,7 +28,7 @@ test("[NET-2] CONNECT and http:// requests name a host and a port; other request
   for (const text of bad) expect(parseHead(text), text).toMatchObject({ is: "invalid" });
 });
 
-test("[NET-2] a plain request is sent on in the server's form, once per connection, without the proxy's headers", () => {
+test("[NETWORK-2] a plain request is sent on in the server's form, once per connection, without the proxy's headers", () => {
   const asked = parseHead(
     "POST http://Example.com:8080?q=1 HTTP/1.1\r\nHost: evil.example\r\nProxy-Authorization: x\r\nConnection: keep-alive\r\nContent-Length: 2",
   );

@@ -63,7 +63,7 @@ function ask(port: number, text: string, enough?: string): Promise<string> {
   });
 }
 
-test("[NET-2] a listed host is reached, bytes pass unchanged both ways; another one is answered with 403 and the reason", async () => {
+test("[NETWORK-2] a listed host is reached, bytes pass unchanged both ways; another one is answered with 403 and the reason", async () => {
   const echo = await listening((socket) => socket.pipe(socket));
   const proxy = await openProxy([`127.0.0.1:${echo.port}`, "listed.example"]);
   const bytes = "\x16\x03\x01\x00\xff not text";
@@ -80,7 +80,7 @@ test("[NET-2] a listed host is reached, bytes pass unchanged both ways; another 
   ]);
 });
 
-test("[NET-3] the address is checked after the name is resolved, and the name is resolved once", async () => {
+test("[NETWORK-3] the address is checked after the name is resolved, and the name is resolved once", async () => {
   const inner = await listening((socket) => socket.end("inner"));
   // Another address, which this test has for a public one.
   const outer = createServer((socket) => socket.end("outer")).listen(inner.port, "127.0.0.2");
@@ -101,7 +101,7 @@ test("[NET-3] the address is checked after the name is resolved, and the name is
   expect(proxy.refused).toEqual([{ host: "a.rebind.example", port: inner.port, why: "private" }]);
 });
 
-test("[NET-3] loopback and metadata are refused behind any wildcard, by address and by name", async () => {
+test("[NETWORK-3] loopback and metadata are refused behind any wildcard, by address and by name", async () => {
   const proxy = await openProxy(["*", "127.0.0.1", "localhost"], {
     resolve: async () => [{ address: "127.0.0.1", family: 4 }],
   });
@@ -111,7 +111,7 @@ test("[NET-3] loopback and metadata are refused behind any wildcard, by address 
   expect(proxy.refused.every(({ why }) => why === "private")).toBe(true);
 });
 
-test("[NET-2] plain http arrives at the server in its own form, with its body", async () => {
+test("[NETWORK-2] plain http arrives at the server in its own form, with its body", async () => {
   const seen: string[] = [];
   const server = await listening((socket) => {
     socket.on("data", (bytes) => {
@@ -127,7 +127,7 @@ test("[NET-2] plain http arrives at the server in its own form, with its body", 
   );
 });
 
-test("[NET-7] connections per session, the size of a head and the time for it are limited", async () => {
+test("[NETWORK-6] connections per session, the size of a head and the time for it are limited", async () => {
   const proxy = await openProxy([], { limits: { connections: 2, headBytes: 200, headMs: 200 } });
   expect(await ask(proxy.port, `GET http://a.example/${"x".repeat(300)} HTTP/1.1\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /);
   const slow = [ask(proxy.port, "CONNECT "), ask(proxy.port, "CONNECT ")];
@@ -137,21 +137,21 @@ test("[NET-7] connections per session, the size of a head and the time for it ar
   for (const answer of await Promise.all(slow)) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
 });
 
-test("[NET-7] a connection that carries nothing for long is closed", async () => {
+test("[NETWORK-6] a connection that carries nothing for long is closed", async () => {
   const silent = await listening((socket) => void socket.resume());
   const proxy = await openProxy([`127.0.0.1:${silent.port}`], { limits: { idleMs: 100 } });
   const said = await ask(proxy.port, `CONNECT 127.0.0.1:${silent.port} HTTP/1.1\r\n\r\n`);
   expect(said).toContain("200 Connection Established");
 });
 
-test("[NET-6] a bridge holds the proxy until its connection closes", async () => {
+test("[NETWORK-5] a bridge holds the proxy until its connection closes", async () => {
   const proxy = await openProxy([]);
   expect(await ask(proxy.port, holdRequest(1500), "\r\n\r\n")).toMatch(/^HTTP\/1\.1 200 /);
   await until("the release", () => proxy.holds.length === 2);
   expect(proxy.holds).toEqual(["held 1500", "released"]);
 });
 
-test("[NET-5] refusals are counted by host and port, bounded, and continued by the next proxy", () => {
+test("[NETWORK-4] refusals are counted by host and port, bounded, and continued by the next proxy", () => {
   const folder = mkdtempSync(join(tmpdir(), "hf-blocked-"));
   open.push(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "blocked.json");

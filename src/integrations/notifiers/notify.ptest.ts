@@ -27,7 +27,7 @@ async function serve(handler: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret-path`;
 }
 
-test("[NOTE-1] webhook and Slack get JSON; external text mentions no one in Slack", async () => {
+test("[NOTIFY-1] webhook and Slack get JSON; external text mentions no one in Slack", async () => {
   const bodies: unknown[] = [];
   const address = await serve((request, response) => {
     let text = "";
@@ -47,7 +47,7 @@ test("[NOTE-1] webhook and Slack get JSON; external text mentions no one in Slac
   });
 });
 
-test("[NOTE-2] a failure is reported without the address, which may contain a secret", async () => {
+test("[NOTIFY-2] a failure is reported without the address, which may contain a secret", async () => {
   const address = await serve((_request, response) => {
     response.statusCode = 404;
     response.end("no");
@@ -57,7 +57,7 @@ test("[NOTE-2] a failure is reported without the address, which may contain a se
   await expect(channels.get("slack")!(note)).rejects.toThrow(/^the server could not be reached/);
 });
 
-test("[NOTE-1] the desktop gets arguments, never a shell command", async () => {
+test("[NOTIFY-1] the desktop gets arguments, never a shell command", async () => {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-notify-"));
   const path = process.env["PATH"];
   onTestFinished(() => {

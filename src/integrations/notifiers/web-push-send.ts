@@ -148,7 +148,7 @@ export type Outcome =
   | { is: "refused"; why: string };
 
 const deadlineMs = 10_000;
-/** Older notifications are not sent (NOTE-3). */
+/** Older notifications are not sent (NOTIFY-3). */
 export const lifeSeconds = 3600;
 
 export async function sendPush(parcel: Parcel, loopback: boolean, signal: AbortSignal): Promise<Outcome> {

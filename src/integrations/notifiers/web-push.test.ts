@@ -24,7 +24,7 @@ const published = {
     "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN",
 };
 
-test("[PUSH-1] a message is encrypted as the RFC's own example, and the browser alone reads it", () => {
+test("[NOTIFY-5] a message is encrypted as the RFC's own example, and the browser alone reads it", () => {
   const keys = { p256dh: published.receiverPublic, auth: published.auth };
   const fixed = { privateKey: from(published.senderPrivate), salt: from(published.salt) };
   expect(encryptFor(keys, Buffer.from(published.plain), fixed).toString("base64url")).toBe(published.message);
@@ -43,7 +43,7 @@ test("[PUSH-1] a message is encrypted as the RFC's own example, and the browser 
   expect(() => encryptFor({ ...keys, p256dh: flipped.toString("base64url") }, Buffer.alloc(1))).toThrow(/key/i);
 });
 
-test("[PUSH-1] the sender's token is for one push service, half a day, and verifies with the public key", () => {
+test("[NOTIFY-5] the sender's token is for one push service, half a day, and verifies with the public key", () => {
   const key = makeVapidKey();
   const now = 1_700_000_000_000;
   const header = authorization(
@@ -63,7 +63,7 @@ test("[PUSH-1] the sender's token is for one push service, half a day, and verif
   }
 });
 
-test("[PUSH-3] only public places are asked, whatever a name resolves to", async () => {
+test("[NOTIFY-7] only public places are asked, whatever a name resolves to", async () => {
   for (const address of [
     "https://127.0.0.1/x",
     "https://10.1.2.3/x",
@@ -139,7 +139,7 @@ function note(id: string, at: number, session = "ma-1"): Notification {
   return { id, at, session, title: `${session}: needs you`, text: "It asks.", project: "my-app", why: "It asks." };
 }
 
-test("[PUSH-2] key and subscriptions are in one private file, bounded, and a damaged one is nothing", async () => {
+test("[NOTIFY-6] key and subscriptions are in one private file, bounded, and a damaged one is nothing", async () => {
   const service = await serve();
   const { file, open, logged, hidden } = world();
   const first = open();
@@ -187,7 +187,7 @@ test("[PUSH-2] key and subscriptions are in one private file, bounded, and a dam
   expect(logged.join()).toContain("must subscribe again");
 });
 
-test("[PUSH-5] a push says title, session and reason; it waits an hour at most, and a newer one of the session replaces it", async () => {
+test("[NOTIFY-9] a push says title, session and reason; it waits an hour at most, and a newer one of the session replaces it", async () => {
   const service = await serve();
   const { open, now } = world();
   const push = open();
@@ -212,7 +212,7 @@ test("[PUSH-5] a push says title, session and reason; it waits an hour at most, 
 });
 
 test.each([404, 410])(
-  "[PUSH-6] a browser whose push service answers %i is forgotten, and the others are told",
+  "[NOTIFY-10] a browser whose push service answers %i is forgotten, and the others are told",
   async (status) => {
     const service = await serve();
     const { open, now } = world();
@@ -230,7 +230,7 @@ test.each([404, 410])(
   },
 );
 
-test("[PUSH-7] a push service that asks for rest has it; then it gets the newest of each session, and the others never waited", async () => {
+test("[NOTIFY-11] a push service that asks for rest has it; then it gets the newest of each session, and the others never waited", async () => {
   const service = await serve();
   const { open, now, logged } = world();
   const push = open();
@@ -257,7 +257,7 @@ test("[PUSH-7] a push service that asks for rest has it; then it gets the newest
   expect(logged.join()).not.toContain(busy.path);
 });
 
-test("[PUSH-7] each failure without a word rests longer; one that is refused is not asked again by itself", async () => {
+test("[NOTIFY-11] each failure without a word rests longer; one that is refused is not asked again by itself", async () => {
   const service = await serve();
   const { open, now } = world();
   const push = open();
@@ -279,7 +279,7 @@ test("[PUSH-7] each failure without a word rests longer; one that is refused is 
   expect(browser.read().at(-1)).toMatchObject({ title: "Holdfast", test: true });
 });
 
-test("[PUSH-3] no redirect is followed", async () => {
+test("[NOTIFY-7] no redirect is followed", async () => {
   const service = await serve();
   const push = world().open();
   const browser = service.browser("a");

@@ -37,7 +37,7 @@ async function worldWith(
   };
 }
 
-test("[NOTE-3] what a daemon before did not tell is told once, with its id; what is old is not", async () => {
+test("[NOTIFY-3] what a daemon before did not tell is told once, with its id; what is old is not", async () => {
   const told: Notification[] = [];
   const world = await worldWith((one) => {
     told.push(one);
@@ -55,7 +55,7 @@ test("[NOTE-3] what a daemon before did not tell is told once, with its id; what
   expect(world.store.session(id)?.untold).toEqual([]);
 });
 
-test("[NOTE-2] a channel that fails is tried once more, and its failure is on record", async () => {
+test("[NOTIFY-2] a channel that fails is tried once more, and its failure is on record", async () => {
   let tries = 0;
   const world = await worldWith(() => Promise.reject(new Error(`no (${++tries})`)));
   await world.note("n1");
@@ -64,7 +64,7 @@ test("[NOTE-2] a channel that fails is tried once more, and its failure is on re
   expect(last).toMatchObject({ type: "notification.sent", id: "n1", failed: [{ channel: "webhook", why: "no (2)" }] });
 });
 
-test("[NOTE-4] not more than twenty an hour leave the machine", async () => {
+test("[NOTIFY-4] not more than twenty an hour leave the machine", async () => {
   let told = 0;
   const world = await worldWith(() => {
     told++;

@@ -66,7 +66,7 @@ function after(events: SessionEvent[], of: ReactionFacts, settings: ReactionSett
   return [...events, ...more];
 }
 
-describe("[REACT-1] the same content is reacted to once", () => {
+describe("[REACTION-1] the same content is reacted to once", () => {
   test("failed checks, by commit and names", () => {
     const settings = { "ci-failed": send };
     const events = [...upNow, seen(red)];
@@ -123,7 +123,7 @@ describe("[REACT-1] the same content is reacted to once", () => {
   });
 });
 
-test("[REACT-2] without configuration people are told, and nothing else happens", () => {
+test("[REACTION-2] without configuration people are told, and nothing else happens", () => {
   const all = fold([...upNow, seen({ ...red, conflict: true, review: "changes_requested" })]);
   expect(plan(facts(all, "ci_failed"), {}, now + idleAfterMs)).toEqual([]);
   const ok = facts(fold([...upNow, seen(green)]), "mergeable");
@@ -132,7 +132,7 @@ test("[REACT-2] without configuration people are told, and nothing else happens"
   expect(plan(ok, { "approved-and-green": { action: "merge" } })).toEqual(["merge approved-and-green 1"]);
 });
 
-describe("[REACT-3] a budget, then a person, then a whole budget again", () => {
+describe("[REACTION-3] a budget, then a person, then a whole budget again", () => {
   const push = (index: number, more = {}) => seen({ ...red, headSha: String(index).repeat(40), ...more });
   test.each([
     [{ action: "send-to-agent" }, ["send ci-failed 1", "send ci-failed 2", "escalate ci-failed"]],
@@ -172,7 +172,7 @@ describe("[REACT-3] a budget, then a person, then a whole budget again", () => {
   });
 });
 
-describe("[REACT-4] who is sent a message, and who is not", () => {
+describe("[REACTION-4] who is sent a message, and who is not", () => {
   const settings = { "ci-failed": send };
   const events = [...upNow, seen(red)];
   const rows: [Status, SessionEvent[], string[]][] = [
@@ -212,7 +212,7 @@ describe("[REACT-4] who is sent a message, and who is not", () => {
   });
 });
 
-test("[REACT-5] checks are waited for, but not for ever", () => {
+test("[REACTION-9] checks are waited for, but not for ever", () => {
   const settings = { "ci-failed": send };
   const session = fold([...upNow, seen({ checks: [check("lint", "failed"), check("slow", "pending")] })]);
   expect(plan(facts(session, "ci_failed"), settings)).toEqual([]);
@@ -220,7 +220,7 @@ test("[REACT-5] checks are waited for, but not for ever", () => {
   expect(plan(facts(session, "ci_failed", { polledAt: later }), settings, later)).toEqual(["send ci-failed 1"]);
 });
 
-test("[REACT-8] a merge is tried within its budget, not in one breath, and then a person is told", () => {
+test("[REACTION-12] a merge is tried within its budget, not in one breath, and then a person is told", () => {
   const settings = { "approved-and-green": { action: "merge", retries: 2 } } as const;
   let events: (SessionEvent & { at?: number })[] = [...upNow, seen(green)];
   const done: string[][] = [];
@@ -260,7 +260,7 @@ test("[TRUST-10] S15: an agent's claim of a foreign pull request counts for noth
   ]);
 });
 
-test("[REACT-10] all done: every worker over, one of them finished, once for the set", () => {
+test("[REACTION-14] all done: every worker over, one of them finished, once for the set", () => {
   const worker = (id: string, at: number) => ({ ...fold(upNow), id: id as SessionState["id"], lastActivityAt: at });
   const of = (...statuses: Status[]) =>
     statuses.map((status, index) => ({ session: worker(`ma-${index + 1}`, index), status }));
@@ -278,7 +278,7 @@ test("[REACT-10] all done: every worker over, one of them finished, once for the
   expect(plan({ ...told, session: fold(after(events, told, settings)) }, settings)).toEqual([]);
 });
 
-test("[REACT-12] a message about all that is done is the orchestrator's; without one a person is told", () => {
+test("[REACTION-16] a message about all that is done is the orchestrator's; without one a person is told", () => {
   const worker = { session: fold(upNow), status: "merged" as const };
   const leader = {
     ...fold([{ ...created, role: "orchestrator" }, ready, started, up]),
@@ -303,7 +303,7 @@ test("[REACT-12] a message about all that is done is the orchestrator's; without
   ]);
 });
 
-test("[REACT-11] that a reaction brought an agent back does not end the condition; that anybody else did does", () => {
+test("[REACTION-15] that a reaction brought an agent back does not end the condition; that anybody else did does", () => {
   const settings: ReactionSettings = { exited: { ...send, retries: 1 } };
   const exit = ended("own-exit");
   const again = [intent({ want: "running" }, "reaction"), { ...started, launch: "l2" as never }, up];
@@ -331,7 +331,7 @@ test("an agent that is idle without a pull request is reminded, each time anew, 
   expect(plan(facts(fold([...upNow, seen()]), "pr_open"), settings, quiet)).toEqual([]);
 });
 
-test("[REACT-9] every step says why", () => {
+test("[REACTION-13] every step says why", () => {
   const settings = Object.fromEntries(
     (["ci-failed", "merge-conflict"] satisfies ReactionName[]).map((name) => [name, send]),
   );
@@ -349,7 +349,7 @@ describe("notifications state the reason", () => {
   const asks: SessionEvent = { type: "activity.changed", activity: "needs_input", source: "screen" };
   const chat = { ...created, kind: "chat" as const };
 
-  test("[REACT-200] a failed turn notifies once, with the agent's own words", () => {
+  test("[REACTION-5] a failed turn notifies once, with the agent's own words", () => {
     const turn: SessionEvent = { type: "turn.started", promptId: null };
     const bad: SessionEvent = { type: "turn.ended", stopReason: "error", promptId: null, message: "no credit left" };
     const events = [chat, ready, started, up, turn, bad];
@@ -374,27 +374,27 @@ describe("notifications state the reason", () => {
     expect(plan(of(), {}, now + 2 * 60 * 60_000)).toEqual([]);
   });
 
-  test("[REACT-200] so does a terminal agent that crashed in the middle of its turn", () => {
+  test("[REACTION-5] so does a terminal agent that crashed in the middle of its turn", () => {
     const events = [...upNow, working, ended("crash"), started, up];
     expect(why(facts(fold(events), "idle", { turnFailed: true }))).toEqual([
       "The agent crashed during its last turn and was restarted.",
     ]);
   });
 
-  test("[REACT-201] an agent that is down and a terminal's dialog are named", () => {
+  test("[REACTION-6] an agent that is down and a terminal's dialog are named", () => {
     const down = facts(fold([created, ready, started, failed]), "failed", { reason: "no such binary" });
     expect(why(down)).toEqual(["The agent is down: no such binary."]);
     const dialog = "Claude Code asks whether to trust this folder";
     expect(why(facts(fold([...upNow, asks]), "needs_input", { reason: dialog }))).toEqual([`${dialog}.`]);
   });
 
-  test("[REACT-203] a question that is seen before it is on record does not notify twice", () => {
+  test("[REACTION-8] a question that is seen before it is on record does not notify twice", () => {
     const before = facts(fold([...upNow, working]), "needs_input");
     expect(plan(before, {})).toEqual([]);
     expect(plan(facts(fold([...upNow, working, asks]), "needs_input"), {})).toEqual(["notify needs-input 1"]);
   });
 
-  test("[REACT-202] sessions that were lost together are one notification, by the one that was recorded last", () => {
+  test("[REACTION-7] sessions that were lost together are one notification, by the one that was recorded last", () => {
     const lost = (id: string, at: number): SessionState =>
       fold([{ ...created, id: asSessionId(id) }, ready, started, up, ended("lost", null, at)]);
     const all = Array.from({ length: 7 }, (_, at) => lost(`ma-${at + 4}`, t0 + 50_000 + at));
@@ -415,7 +415,7 @@ describe("notifications state the reason", () => {
   });
 });
 
-test("[RIGHTS-4] an agent whose command is a plain shell is never reacted to", () => {
+test("[AUTHORIZE-4] an agent whose command is a plain shell is never reacted to", () => {
   const failing = facts(fold([...upNow, seen(red)]), "ci_failed");
   expect(plan({ ...failing, start: ["agent"] }, { "ci-failed": send })).toEqual(["send ci-failed 1"]);
   expect(plan({ ...failing, start: ["/bin/bash", "-i"] }, { "ci-failed": send })).toEqual([]);

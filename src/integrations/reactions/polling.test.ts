@@ -6,7 +6,7 @@ import { check, seen } from "./pull-request.fixture.ts";
 const upNow = [created, ready, started, up];
 const later = t0 + 3_600_000;
 
-test("[TRK-2] soon while something is pending, else less often, and not at all without a session", () => {
+test("[TRACKER-39] soon while something is pending, else less often, and not at all without a session", () => {
   const quiet = fold([...upNow, seen({ checks: [check("a", "passed")] })]);
   expect(pollDelay([], later)).toBeNull();
   expect(pollDelay([quiet], later)).toBe(quietPollMs);
@@ -16,7 +16,7 @@ test("[TRK-2] soon while something is pending, else less often, and not at all w
   expect(pollDelay([quiet], t0 + 60_000)).toBe(pendingPollMs);
 });
 
-test("[REACT-1] of a session that was put aside only its pull requests are heard", () => {
+test("[REACTION-1] of a session that was put aside only its pull requests are heard", () => {
   expect(mayReact(fold(upNow))).toBe(true);
   const stopped = [...upNow, intent({ want: "stopped" })];
   expect(mayReact(fold(stopped))).toBe(false);
@@ -24,7 +24,7 @@ test("[REACT-1] of a session that was put aside only its pull requests are heard
   expect(mayReact(fold([...upNow, seen({}), intent({ want: "killed" })]))).toBe(false);
 });
 
-test("[TRK-1] what is asked about: workers that are there", () => {
+test("[TRACKER-38] what is asked about: workers that are there", () => {
   expect(isTracked(fold(upNow))).toBe(true);
   expect(isTracked(fold([...upNow, intent({ want: "stopped" })]))).toBe(true);
   expect(isTracked(fold([...upNow, intent({ want: "killed" }), trashed]))).toBe(false);
@@ -32,7 +32,7 @@ test("[TRK-1] what is asked about: workers that are there", () => {
   expect(isTracked(fold([created]))).toBe(false);
 });
 
-test("[TRK-8] what was put away is asked about rarely, until it is merged, and hurries nobody", () => {
+test("[TRACKER-45] what was put away is asked about rarely, until it is merged, and hurries nobody", () => {
   const pending = seen({ checks: [check("a", "pending")] });
   const archived = fold([...upNow, pending, intent({ want: "archived" })]);
   expect(isTracked(archived)).toBe(true);

@@ -25,7 +25,7 @@ afterEach(() => rmSync(configDir, { recursive: true, force: true }));
 const find = async (settings: TrackerSettings, env: Record<string, string>, run: Run = noGh) =>
   await findToken(settings, { env, run, configDir });
 
-test("[TRACK-9] the variable that the settings name is the only place where one is named", async () => {
+test("[TRACKER-9] the variable that the settings name is the only place where one is named", async () => {
   const named = { ...github, tokenEnv: "MINE" };
   expect(await find(named, { MINE: " abc\n", GITHUB_TOKEN: "x" })).toEqual({
     found: true,
@@ -37,7 +37,7 @@ test("[TRACK-9] the variable that the settings name is the only place where one 
   expect(asked).toEqual([]);
 });
 
-test("[TRACK-9] usual variables come first, then gh, then the file", async () => {
+test("[TRACKER-9] usual variables come first, then gh, then the file", async () => {
   writeFileSync(join(configDir, "github-token"), "ghp_file\n", { mode: 0o600 });
   expect(await find(github, { GITHUB_TOKEN: "a", GH_TOKEN: "b" }, gh)).toMatchObject({ value: "a" });
   expect(await find(github, { GITHUB_TOKEN: "", GH_TOKEN: "b" }, gh)).toMatchObject({ value: "b" });
@@ -48,7 +48,7 @@ test("[TRACK-9] usual variables come first, then gh, then the file", async () =>
   expect(await find({ ...github, type: "linear" }, { LINEAR_API_KEY: "l" })).toMatchObject({ value: "l" });
 });
 
-test("[TRUST-8] S10: GH_ENTERPRISE_TOKEN goes only to hosts that the user's config binds; [TRACK-9] what belongs to the public service is not used for another host", async () => {
+test("[TRUST-8] S10: GH_ENTERPRISE_TOKEN goes only to hosts that the user's config binds; [TRACKER-9] what belongs to the public service is not used for another host", async () => {
   writeFileSync(join(configDir, "github-token"), "ghp_public", { mode: 0o600 });
   const env = { GITHUB_TOKEN: "public", GITLAB_TOKEN: "public", LINEAR_API_KEY: "public" };
   expect(await find(enterprise, env)).toMatchObject({ found: false });
@@ -83,7 +83,7 @@ test("[TRUST-8] S10: gh answers from its own store alone, never with a token var
   }
 });
 
-test("[TRACK-9] a file that others can read is refused with the fix, and a token with a line break is none", async () => {
+test("[TRACKER-9] a file that others can read is refused with the fix, and a token with a line break is none", async () => {
   const file = join(configDir, "github-token");
   writeFileSync(file, "ghp_file");
   chmodSync(file, 0o640);

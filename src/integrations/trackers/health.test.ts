@@ -15,7 +15,7 @@ const healthy: TrackerJson = {
   lastOk: null,
 };
 
-test("[TRK-3] a tracker that was not asked yet is not reported as answering", () => {
+test("[TRACKER-40] a tracker that was not asked yet is not reported as answering", () => {
   const fresh = trackerFinding({ ...healthy, why: "Not checked yet." });
   expect([fresh.level, fresh.message]).toEqual(["info", "github acme/app has not been checked yet."]);
   const asked = trackerFinding({ ...healthy, lastOk: "2026-11-17T00:00:00.000Z" });

@@ -31,7 +31,7 @@ function line(more: Partial<Updated> = {}): Updated {
   return { number: 1, branch: "b", headSha: "", state: "open", updatedAt: now - checksComeMs, ...more };
 }
 
-describe("[TRACK-8] a question goes to the host again", () => {
+describe("[TRACKER-8] a question goes to the host again", () => {
   test.each<[string, PullRequestFacts[], number, Updated[], boolean]>([
     ["not while an open one is settled and the list is the same", [fact()], 1000, [line()], false],
     ["after a minute, because checks can be run again", [fact()], openAgeMs, [line()], true],

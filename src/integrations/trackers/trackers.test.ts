@@ -18,7 +18,7 @@ async function github(): Promise<World<GithubLoopback>> {
   return world;
 }
 
-test("[TRACK-10] the same settings are the same tracker, and making one asks nobody", async () => {
+test("[TRACKER-10] the same settings are the same tracker, and making one asks nobody", async () => {
   const run = vi.fn<Run>();
   const trackers = createTrackers({ env: {}, run, configDir: "/nonexistent", now: Date.now });
   const settings = { type: "github", repo: "o/r", baseUrl: null, tokenEnv: null } as const;
@@ -33,7 +33,7 @@ test("[TRACK-10] the same settings are the same tracker, and making one asks nob
   await trackers.close();
 });
 
-test("[TRACK-7] trackers with one host and one token rest together; with another token they do not", async () => {
+test("[TRACKER-7] trackers with one host and one token rest together; with another token they do not", async () => {
   const { model, trackers, tracker, settings } = await github();
   const number = String(model.openIssue());
   known(await tracker.issue(number));
@@ -47,14 +47,14 @@ test("[TRACK-7] trackers with one host and one token rest together; with another
   });
 });
 
-test("[TRACK-9] without https nothing is sent beyond loopback", async () => {
+test("[TRACKER-9] without https nothing is sent beyond loopback", async () => {
   const { trackers, settings } = await github();
   const tracker = trackers.for({ ...settings, baseUrl: "http://192.0.2.1" });
   expect(await tracker.issue("1")).toMatchObject({ is: "unknown", why: expect.stringContaining("https") as string });
   expect(tracker.budget()).toMatchObject({ requests: 0, failure: expect.stringContaining("https") as string });
 });
 
-test("[TRACK-6] what is under way when the daemon stops ends with it", async () => {
+test("[TRACKER-6] what is under way when the daemon stops ends with it", async () => {
   const { model, tracker, trackers } = await github();
   model.fail({ how: "hang" });
   const asking = tracker.issue("1");
@@ -69,7 +69,7 @@ async function linear(): Promise<World<LinearLoopback>> {
   return world;
 }
 
-test("[LIN-1] issues by key, address and number; what is done is closed", async () => {
+test("[TRACKER-22] issues by key, address and number; what is done is closed", async () => {
   const { model, tracker } = await linear();
   const key = model.openIssue({ title: "Do it", labels: ["bug"] });
   const issue = known(await tracker.issue(key));
@@ -91,7 +91,7 @@ test("[LIN-1] issues by key, address and number; what is done is closed", async 
   expect((await tracker.issue("what is this")).is).toBe("absent");
 });
 
-test("[LIN-1] a hundred issues of several teams are one request; a moved one is found by its old key", async () => {
+test("[TRACKER-22] a hundred issues of several teams are one request; a moved one is found by its old key", async () => {
   const { model, tracker } = await linear();
   const keys = [...Array(90).keys()].map(() => model.openIssue());
   keys.push(...[...Array(10).keys()].map(() => model.openIssue({ team: "OPS", description: null })));
@@ -103,7 +103,7 @@ test("[LIN-1] a hundred issues of several teams are one request; a moved one is 
   expect((await tracker.issues(["INT-777"])).get("INT-777")!.is).toBe("absent");
 });
 
-test("[LIN-2] a limit is a limit, a lie is unknown, and there is no host", async () => {
+test("[TRACKER-23] a limit is a limit, a lie is unknown, and there is no host", async () => {
   const { model, tracker, advance, secret } = await linear();
   model.openIssue();
   expect(tracker.host).toBeNull();

@@ -9,7 +9,7 @@ import { trackingWorld } from "./tracking.fixture.ts";
 const own = (branch: string, more: Partial<PullRequestFacts> = {}): PullRequestFacts =>
   pullRequest({ headBranch: branch, repo: "owner/app", headRepo: "owner/app", ...more });
 
-test("[TRK-1] all sessions of a repository are one question, of two projects too", async () => {
+test("[TRACKER-38] all sessions of a repository are one question, of two projects too", async () => {
   const world = await trackingWorld({ app: "owner/app", again: "owner/app", other: "owner/other", none: null });
   await world.session("app-1");
   await world.session("app-2");
@@ -24,7 +24,7 @@ test("[TRK-1] all sessions of a repository are one question, of two projects too
   expect(world.polls[0]?.toSorted()).toEqual(["again-1", "app-1", "app-2", "other-1"]);
 });
 
-test("[TRK-3] a tracker that fails, throws or rests changes nothing, and says so; the other one is polled", async () => {
+test("[TRACKER-40] a tracker that fails, throws or rests changes nothing, and says so; the other one is polled", async () => {
   const world = await trackingWorld({ app: "owner/app", other: "owner/other" });
   await world.session("app-1");
   await world.session("other-1", "other");
@@ -64,7 +64,7 @@ test("[TRK-3] a tracker that fails, throws or rests changes nothing, and says so
   expect(world.polled.pullRequests.get(asSessionId("other-1"))).toBe(world.now.value);
 });
 
-test("[TRK-3] a tracker that lies puts nothing on record that is not the session's", async () => {
+test("[TRACKER-40] a tracker that lies puts nothing on record that is not the session's", async () => {
   const world = await trackingWorld({ app: "owner/app" });
   await world.session("app-1");
   world.trackers.clear();
@@ -85,7 +85,7 @@ test("[TRK-3] a tracker that lies puts nothing on record that is not the session
   expect(world.store.session(asSessionId("app-1"))?.pullRequest?.state).toBe("merged");
 });
 
-test("[TRK-5] what is asked when it is closed is not written, and nothing is asked afterwards", async () => {
+test("[TRACKER-42] what is asked when it is closed is not written, and nothing is asked afterwards", async () => {
   const world = await trackingWorld({ app: "owner/app" });
   await world.session("app-1");
   await world.tracking.poll();
@@ -103,7 +103,7 @@ test("[TRK-5] what is asked when it is closed is not written, and nothing is ask
   expect(world.polls).toHaveLength(1);
 });
 
-test("[TRK-4] a refresh that comes while a round is under way gets a round of its own", async () => {
+test("[TRACKER-41] a refresh that comes while a round is under way gets a round of its own", async () => {
   const world = await trackingWorld({ app: "owner/app" });
   await world.session("app-1");
   const first = world.tracking.poll();
@@ -113,7 +113,7 @@ test("[TRK-4] a refresh that comes while a round is under way gets a round of it
   expect(asked).toEqual([false, true]);
 });
 
-test("[PR-1] issues go on record when they are different, asked for once however many sessions have them", async () => {
+test("[TRACKER-24] issues go on record when they are different, asked for once however many sessions have them", async () => {
   const world = await trackingWorld({ app: "owner/app" });
   await world.session("app-1", "app", "12");
   await world.session("app-2", "app", "12");
@@ -137,7 +137,7 @@ test("[PR-1] issues go on record when they are different, asked for once however
   expect(world.store.session(asSessionId("app-2"))?.issueSeen).toMatchObject({ key: "12", state: "open" });
 });
 
-test("[TRK-1] two hundred sessions are one question a round", async () => {
+test("[TRACKER-38] two hundred sessions are one question a round", async () => {
   const world = await trackingWorld({ app: "owner/app" });
   for (let index = 1; index <= 200; index++) await world.session(`app-${index}`);
   await world.tracking.poll();
@@ -145,7 +145,7 @@ test("[TRK-1] two hundred sessions are one question a round", async () => {
   expect(world.trackers.get("owner/app")?.asked.map((each) => each.length)).toEqual([200, 200]);
 });
 
-test("[PR-10] a pull request that is not shown twice in a row is given up, and comes back; a merged one never", async () => {
+test("[TRACKER-33] a pull request that is not shown twice in a row is given up, and comes back; a merged one never", async () => {
   const world = await trackingWorld({ app: "owner/app" });
   await world.session("app-1");
   await world.tracking.poll();
@@ -168,7 +168,7 @@ test("[PR-10] a pull request that is not shown twice in a row is given up, and c
   expect(await show()).toBe("merged");
 });
 
-test("[TRK-10] what was claimed or taken from another repository is asked for there, whatever has its number here", async () => {
+test("[TRACKER-47] what was claimed or taken from another repository is asked for there, whatever has its number here", async () => {
   const world = await trackingWorld({ app: "owner/app" });
   await world.session("app-1", "app", "7");
   const id = asSessionId("app-1");
@@ -210,7 +210,7 @@ test("[TRK-10] what was claimed or taken from another repository is asked for th
   ]);
 });
 
-test("[TRK-11] a renamed repository is followed, and its new name is said until the settings have it", async () => {
+test("[TRACKER-48] a renamed repository is followed, and its new name is said until the settings have it", async () => {
   const world = await trackingWorld({ app: "owner/app" });
   await world.session("app-1");
   await world.tracking.poll();
@@ -236,7 +236,7 @@ test("[TRK-11] a renamed repository is followed, and its new name is said until 
   expect(finding()).toMatchObject([{ level: "ok" }]);
 });
 
-test("[TRK-8] two hundred archived sessions are asked about every ten minutes, and when somebody asks", async () => {
+test("[TRACKER-45] two hundred archived sessions are asked about every ten minutes, and when somebody asks", async () => {
   const world = await trackingWorld({ app: "owner/app" });
   for (let index = 1; index <= 201; index++) {
     await world.session(`app-${index}`);

@@ -15,7 +15,7 @@ function isSigned(settings: TrackerSettings, headers: Record<string, string>, by
   return check?.isSigned() === true;
 }
 
-describe("[TRACK-11] webhooks", () => {
+describe("[TRACKER-11] webhooks", () => {
   test("count with the right signature over the very bytes, in whatever pieces they come", () => {
     const headers = { "x-hub-signature-256": signatureOf(body) };
     expect(isSigned(github, headers)).toBe(true);

@@ -8,7 +8,7 @@ const toolWith = (fields: object) => {
   return transcriptOf([{ ...event, seq: 7, at: 1 }]).items[0]!;
 };
 
-test("[TRANS-11] a tool's long fields are cut, it says so, and cutting again changes nothing", () => {
+test("[TRANSCRIPT-10] a tool's long fields are cut, it says so, and cutting again changes nothing", () => {
   const small = toolWith({ rawOutput: "x".repeat(100), content: [{ type: "content" }] });
   expect(compactItem(small)).toBe(small);
   for (const rawOutput of [
@@ -23,7 +23,7 @@ test("[TRANS-11] a tool's long fields are cut, it says so, and cutting again cha
   }
 });
 
-test("[TRANS-11] nesting without end is cut", () => {
+test("[TRANSCRIPT-10] nesting without end is cut", () => {
   let deep: unknown = "end";
   for (let level = 0; level < 1000; level++) deep = [deep];
   expect(compactItem(toolWith({ rawInput: deep }))).toMatchObject({ cut: true });

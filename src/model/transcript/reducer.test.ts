@@ -32,7 +32,7 @@ const read = (events: SessionEvent[]) => transcriptOf(stored(events));
 const shapes = (items: readonly TranscriptItem[]) => items.map(({ item, seq }) => `${item}@${seq}`);
 
 describe("words", () => {
-  test("[TRANS-1] words that follow each other are one item, apart by message and by what comes between", () => {
+  test("[TRANSCRIPT-1] words that follow each other are one item, apart by message and by what comes between", () => {
     const { items } = read([text("a"), text("b"), text("c", "m"), text("d", "m"), tool("t"), text("e", "m")]);
     expect(items.map((item) => (item.item === "text" ? item.text : item.item))).toEqual(["ab", "cd", "tool", "e"]);
     const thoughts = read([
@@ -46,20 +46,20 @@ describe("words", () => {
     ]);
   });
 
-  test("[TRANS-1] words beyond the bound of an item go on in another one, and none is lost", () => {
+  test("[TRANSCRIPT-1] words beyond the bound of an item go on in another one, and none is lost", () => {
     const half = "x".repeat(maxItemText / 2 + 1);
     const { items } = read([text(half), text(half), text("y")]);
     expect(items).toMatchObject([{ continued: false }, { continued: true }]);
     expect(items.map((item) => (item.item === "text" ? item.text : "")).join("")).toBe(`${half}${half}y`);
   });
 
-  test("[TRANS-1] what does not concern the reader does not part words", () => {
+  test("[TRANSCRIPT-1] what does not concern the reader does not part words", () => {
     expect(read([text("a"), { type: "usage.updated", usage: { used: 1 } }, text("b")]).items).toHaveLength(1);
   });
 });
 
 describe("prompts", () => {
-  test("[TRANS-2] a prompt waits beside the items and gets its place when it is sent", () => {
+  test("[TRANSCRIPT-2] a prompt waits beside the items and gets its place when it is sent", () => {
     const events = [admitted(p1), sent(p1), started(p1), text("one"), admitted(p2, "later"), text("two"), ended];
     const waiting = read(events);
     expect(waiting.queue).toMatchObject([{ promptId: p2, state: "queued", text: "later" }]);
@@ -75,7 +75,7 @@ describe("prompts", () => {
     });
   });
 
-  test("[TRANS-2] a prompt that goes back waits first; one that is withdrawn, doubtful or refused says so", () => {
+  test("[TRANSCRIPT-2] a prompt that goes back waits first; one that is withdrawn, doubtful or refused says so", () => {
     const back = read([
       admitted(p1),
       admitted(p2),
@@ -100,7 +100,7 @@ describe("prompts", () => {
 });
 
 describe("tools and questions", () => {
-  test("[TRANS-3] a tool call is one item where it began, merged by its id; a used id of an earlier turn is another call", () => {
+  test("[TRANSCRIPT-3] a tool call is one item where it began, merged by its id; a used id of an earlier turn is another call", () => {
     const { items } = read([
       started(p1),
       tool("t", { title: "ls", kind: "execute", status: "pending", rawInput: { a: 1 } }),
@@ -115,13 +115,13 @@ describe("tools and questions", () => {
     expect(items[0]).toMatchObject({ whole: { rawInput: 2, rawOutput: 4 }, abandoned: false });
   });
 
-  test("[TRANS-3] a call whose turn ended before it did is told as abandoned, until it is heard of again", () => {
+  test("[TRANSCRIPT-3] a call whose turn ended before it did is told as abandoned, until it is heard of again", () => {
     const events = [started(p1), tool("t", { status: "in_progress" }), ended];
     expect(read(events).items[0]).toMatchObject({ status: "in_progress", abandoned: true });
     expect(read([...events, tool("t", { status: "completed" })]).items[0]).toMatchObject({ abandoned: false });
   });
 
-  test("[TRANS-3] of a turn's finished calls the newest hundred can still be told of, and each that runs", () => {
+  test("[TRANSCRIPT-3] of a turn's finished calls the newest hundred can still be told of, and each that runs", () => {
     const builder = new TranscriptBuilder();
     const calls = Array.from({ length: 1_000 }, (_, n) => tool(`t${n}`, { status: n === 0 ? "pending" : "completed" }));
     for (const event of stored([started(p1), ...calls])) builder.push(event);
@@ -134,7 +134,7 @@ describe("tools and questions", () => {
     expect(shapes(items.slice(1_000))).toEqual(["tool@1004", "turn-end@1005"]);
   });
 
-  test("[TRANS-4] a question has its answer; with its turn or its agent it is closed, but not by a forced end", () => {
+  test("[TRANSCRIPT-4] a question has its answer; with its turn or its agent it is closed, but not by a forced end", () => {
     const answered: SessionEvent = {
       type: "permission.answered",
       requestId: "r1",
@@ -149,7 +149,7 @@ describe("tools and questions", () => {
 });
 
 describe("head", () => {
-  test("[TRANS-5] turn, plan, usage and what was picked are as the last events say", () => {
+  test("[TRANSCRIPT-5] turn, plan, usage and what was picked are as the last events say", () => {
     const events: SessionEvent[] = [
       {
         type: "chat.opened",
@@ -174,7 +174,7 @@ describe("head", () => {
     expect(read([...events, ended]).turn).toMatchObject({ open: false });
   });
 
-  test("[TRANS-6] the recap is offered once after a reset: the next prompt or a dismissal ends it", () => {
+  test("[TRANSCRIPT-6] the recap is offered once after a reset: the next prompt or a dismissal ends it", () => {
     const reset: SessionEvent = { type: "context.reset", reason: "lost", previous: "a" };
     expect(read([]).primerUsed).toBe(true);
     expect(read([admitted(p1), reset])).toMatchObject({ primerUsed: false, lastReset: { seq: 2, reason: "lost" } });
@@ -183,7 +183,7 @@ describe("head", () => {
     expect(read([reset, admitted(p1), reset]).primerUsed).toBe(false);
   });
 
-  test("[TRANS-6] a launch that failed because the conversation is gone says so: the reset tells the rest", () => {
+  test("[TRANSCRIPT-6] a launch that failed because the conversation is gone says so: the reset tells the rest", () => {
     const failed: SessionEvent[] = [
       { type: "launch.started", launch, how: "resume", attempt: 1 },
       { type: "launch.failed", launch, reason: "not found", lastLines: [] },
@@ -222,7 +222,7 @@ describe("the fold itself", () => {
     { type: "run.ended", launch, how: "crash", exit: null, uptimeMs: 1, lastLines: [] },
   ]);
 
-  test("[TRANS-7] a fold that is saved anywhere and taken up with only the items it refers to gives the same transcript", () => {
+  test("[TRANSCRIPT-11] a fold that is saved anywhere and taken up with only the items it refers to gives the same transcript", () => {
     const whole = transcriptOf(life);
     for (let cut = 0; cut <= life.length; cut += 3) {
       const rows = new Map<number, TranscriptItem>();
@@ -246,7 +246,7 @@ describe("the fold itself", () => {
     }
   });
 
-  test("[TRANS-7] items that did not change are the same objects, and events told twice change nothing", () => {
+  test("[TRANSCRIPT-11] items that did not change are the same objects, and events told twice change nothing", () => {
     const builder = new TranscriptBuilder();
     for (const event of life) builder.push(event);
     const before = builder.transcript();
@@ -259,7 +259,7 @@ describe("the fold itself", () => {
     expect(after.items.slice(0, -1).every((item, index) => item === before.items[index])).toBe(true);
   });
 
-  test("[TRANS-7] the few items that a fold has to keep do not grow with the transcript", () => {
+  test("[TRANSCRIPT-11] the few items that a fold has to keep do not grow with the transcript", () => {
     const builder = new TranscriptBuilder();
     for (const event of life) builder.push(event);
     builder.forgetSettled();

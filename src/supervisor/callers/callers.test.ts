@@ -24,7 +24,7 @@ function storeOf(settings = new Map<string, string>()) {
   return { store, settings, runs, up };
 }
 
-test("[RIGHTS-2] a capability holds for its launch while that is the session's current one, also for the next daemon", async () => {
+test("[AUTHORIZE-2] a capability holds for its launch while that is the session's current one, also for the next daemon", async () => {
   const { store, settings, runs, up } = storeOf();
   const capabilities = openCapabilities(store);
   up(session, launch);
@@ -47,7 +47,7 @@ test("[RIGHTS-2] a capability holds for its launch while that is the session's c
   expect(capabilities.read(text)).toBeNull();
 });
 
-test("[RIGHTS-2] a capability that was changed in any part is none", async () => {
+test("[AUTHORIZE-2] a capability that was changed in any part is none", async () => {
   const { store, up } = storeOf();
   const capabilities = openCapabilities(store);
   up(session, launch);

@@ -1,4 +1,4 @@
-/** Identifies the caller of every request as the user or an agent [RIGHTS-1]: gathers the facts that identify-caller.ts judges. */
+/** Identifies the caller of every request as the user or an agent [AUTHORIZE-1]: gathers the facts that identify-caller.ts judges. */
 import type { Socket } from "node:net";
 import { readLineage, tcpClient } from "../../base/lineage.ts";
 import { peerLookUp } from "../../base/peer.ts";

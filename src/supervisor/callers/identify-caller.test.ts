@@ -42,7 +42,7 @@ const agent = (session: string, digit: string): Peer => ({
   launch: launchOf(digit),
 });
 
-test("[RIGHTS-1] a process is an agent's by its ancestors, by their environment, or by its cgroup", () => {
+test("[AUTHORIZE-1] a process is an agent's by its ancestors, by their environment, or by its cgroup", () => {
   expect(peer([plain(7), plain(1)])).toEqual({ is: "person" });
   expect(peer([plain(7), plain(100), plain(1)])).toEqual(agent("ma-1", "1"));
   // The same pid, but another process.
@@ -59,7 +59,7 @@ test("[RIGHTS-1] a process is an agent's by its ancestors, by their environment,
   expect(peer([plain(7)], "0::/holdfast-abc")).toEqual({ is: "person" });
 });
 
-test("[RIGHTS-1] variables of another launch or of a shell make nobody else of an agent's process", () => {
+test("[AUTHORIZE-1] variables of another launch or of a shell make nobody else of an agent's process", () => {
   expect(peer([marked(7, "2", "ma-2"), plain(100)])).toEqual(agent("ma-1", "1"));
   expect(peer([marked(7, "9", "ma-9"), marked(6, "1", "ma-1")])).toEqual(agent("ma-1", "1"));
   expect(peer([marked(7, "9", "ma-9"), plain(100)], `0::/holdfast-abc/ma-9-${launchOf("9")}`)).toEqual(
@@ -67,7 +67,7 @@ test("[RIGHTS-1] variables of another launch or of a shell make nobody else of a
   );
 });
 
-test("[RIGHTS-1] what runs in a shell is the person's, and what an ended launch left behind is nobody's", () => {
+test("[AUTHORIZE-1] what runs in a shell is the person's, and what an ended launch left behind is nobody's", () => {
   expect(peer([plain(7), plain(900)])).toEqual({ is: "person" });
   expect(peer([marked(7, "9", "ma-9")], `0::/holdfast-abc/ma-9-${launchOf("9")}`)).toEqual({ is: "person" });
   expect(peer([marked(7, "7", "ma-9")])).toEqual({ is: "person" });
@@ -87,14 +87,14 @@ const actor = (...given: Parameters<typeof callerOf>): string => {
   return caller.may ? caller.actor : `refused: ${caller.message}`;
 };
 
-test("[RIGHTS-1] what postCreate starts is nobody's: the files that it runs may be an agent's", () => {
+test("[AUTHORIZE-1] what postCreate starts is nobody's: the files that it runs may be an agent's", () => {
   const making = (path: string): Ancestor => ({ ...plain(7), making: path });
   expect(peer([plain(8), making("/h/worktrees/my-app/ma-3")])).toEqual({ is: "setup" });
   expect(peer([plain(8), making("/other/worktrees/my-app/ma-3")])).toEqual({ is: "person" });
   expect(actor({ is: "setup" }, claims(), null)).toMatch(/^refused: postCreate commands/);
 });
 
-test("[RIGHTS-1] what a request says of itself takes rights away, and never gives any", () => {
+test("[AUTHORIZE-1] what a request says of itself takes rights away, and never gives any", () => {
   expect(actor({ is: "person" }, claims(), null)).toBe("person");
   expect(actor({ is: "person" }, claims({ session: "ma-2" }), null)).toBe("session:ma-2");
   expect(actor(agent("ma-1", "1"), claims({ session: "ma-9" }), null)).toBe("session:ma-1");
@@ -106,7 +106,7 @@ test("[RIGHTS-1] what a request says of itself takes rights away, and never give
   expect(actor({ is: "unknown" }, claims(), null)).toBe("person");
 });
 
-test("[RIGHTS-2] a capability is its own launch's alone", () => {
+test("[AUTHORIZE-2] a capability is its own launch's alone", () => {
   const capability = "hfc_x";
   expect(actor({ is: "unknown" }, claims({ capability }), held("ma-1", "1"))).toBe("session:ma-1");
   expect(actor({ is: "gone" }, claims({ capability }), held("ma-1", "1"))).toBe("session:ma-1");
@@ -120,7 +120,7 @@ test("[RIGHTS-2] a capability is its own launch's alone", () => {
   expect(actor({ is: "ended", session: "ma-1" }, claims({ capability }), held("ma-1", "1"))).toMatch(/^refused/);
 });
 
-test("[RIGHTS-3] on the agents' socket nobody is the person", () => {
+test("[AUTHORIZE-3] on the agents' socket nobody is the person", () => {
   const listener = "agents";
   for (const is of ["person", "unknown", "gone"] as const) {
     for (const session of [null, "ma-9"])

@@ -74,7 +74,7 @@ export async function noteKeptConversation(
     { type: "notice", level: "warn", text: hint === undefined ? text : `${text} ${hint}` },
   ]);
   await noted.catch((error: unknown) => {
-    // A deleted session may be purged meanwhile: the delete is done all the same [DEL-201].
+    // A deleted session may be purged meanwhile: the delete is done all the same [DECIDE-27].
     if (!(error instanceof HoldfastError) || error.code !== "not-found") throw error;
   });
 }

@@ -3,7 +3,7 @@ import type { FactEvent } from "../../contract/event.ts";
 import { asPromptId } from "../../contract/ids.ts";
 import { timesTyped } from "./prompts.ts";
 
-test("[TMUX-202] of the tries of a prompt only those that typed it count", () => {
+test("[TERMINAL-31] of the tries of a prompt only those that typed it count", () => {
   const [one, other] = [asPromptId("p-1"), asPromptId("p-2")];
   const events: FactEvent[] = [
     { type: "prompt.requeued", promptId: one, reason: "tmux did not take the text" },

@@ -6,7 +6,7 @@ import { closedReason, splitQueue } from "./composer-hints.ts";
 
 const intent = (want: SessionJson["intent"]["want"]) => ({ intent: { want, by: "person", at: null } });
 
-test("[WEB-62] a read-only daemon and a killed session close the composer, a stopped session does not", () => {
+test("[WEB-71] a read-only daemon and a killed session close the composer, a stopped session does not", () => {
   expect(closedReason(intent("running"), true, true)).toMatch(/read-only/);
   expect(closedReason(intent("killed"), false, true)).toMatch(/Restore/);
   expect(closedReason(intent("stopped"), false, true)).toBeNull();
@@ -16,7 +16,7 @@ test("[DEVICE-9] a device that may only watch says so in the composer", () => {
   expect(closedReason(intent("running"), false, false)).toMatch(/may only watch/);
 });
 
-test("[WEB-52] a prompt that goes out at once is shown in its place; one that waits stands in the queue", () => {
+test("[WEB-61] a prompt that goes out at once is shown in its place; one that waits stands in the queue", () => {
   const prompt = { promptId: asPromptId("p"), reason: null } as PromptItem;
   const closed = { turn: null };
   const open = { turn: { open: true, promptId: null, startedAt: 0, cancelling: false, answerMayBeLost: false } };

@@ -89,7 +89,7 @@ async function opened(log: Log, cached: TranscriptPage | null = null): Promise<T
 const whole = (log: Log) => transcriptOf(log.events_).items;
 
 describe("opening", () => {
-  test("[WEB-42] the newest page comes first, older pages on demand, and together they are the transcript", async () => {
+  test("[WEB-51] the newest page comes first, older pages on demand, and together they are the transcript", async () => {
     const log = new Log(turns(10));
     const feed = await opened(log);
     expect(feed.state()).toMatchObject({ phase: "ready", older: true });
@@ -102,7 +102,7 @@ describe("opening", () => {
     expect(feed.state().items).toEqual(whole(log));
   });
 
-  test("[WEB-43] what was kept is there at once, and only what is new is fetched", async () => {
+  test("[WEB-52] what was kept is there at once, and only what is new is fetched", async () => {
     const log = new Log(turns(5));
     const before = await opened(log);
     const kept = JSON.parse(JSON.stringify(before.page(2))) as TranscriptPage;
@@ -119,7 +119,7 @@ describe("opening", () => {
     expect(feed.state().items).toEqual(whole(log));
   });
 
-  test("[WEB-43] kept of another log that is shorter: read anew", async () => {
+  test("[WEB-52] kept of another log that is shorter: read anew", async () => {
     const kept = (await opened(new Log(turns(5)))).page(10);
     const log = new Log(turns(1));
     const feed = await opened(log, kept);
@@ -127,7 +127,7 @@ describe("opening", () => {
     expect(feed.state().items).toEqual(whole(log));
   });
 
-  test("[WEB-45] a page that was asked for before the last events came: those are read too", async () => {
+  test("[WEB-54] a page that was asked for before the last events came: those are read too", async () => {
     const log = new Log(turns(3));
     const early = log.page(4);
     log.newest = () => Promise.resolve(early);
@@ -136,7 +136,7 @@ describe("opening", () => {
     expect(feed.state().items.at(-1)).toMatchObject({ text: "new" });
   });
 
-  test("[WEB-42] what cannot be read is a fault, and read on after a retry", async () => {
+  test("[WEB-51] what cannot be read is a fault, and read on after a retry", async () => {
     const log = new Log(turns(1));
     const newest = log.newest.bind(log);
     log.newest = () => Promise.reject(new Error("away"));
@@ -150,7 +150,7 @@ describe("opening", () => {
 });
 
 describe("following", () => {
-  test("[WEB-44] events of one frame are one change, and only the items they concern are other objects", async () => {
+  test("[WEB-53] events of one frame are one change, and only the items they concern are other objects", async () => {
     const log = new Log(turns(2));
     const feed = await opened(log);
     const before = feed.state().items;
@@ -165,7 +165,7 @@ describe("following", () => {
     expect(after.at(-1)).toMatchObject({ item: "text", text: "abc" });
   });
 
-  test("[WEB-45] a gap in the sequence is read again, and nothing is lost or doubled", async () => {
+  test("[WEB-54] a gap in the sequence is read again, and nothing is lost or doubled", async () => {
     const log = new Log(turns(1));
     const feed = await opened(log);
     log.add([said("lost one "), said("lost two ")]);
@@ -178,7 +178,7 @@ describe("following", () => {
     expect(feed.state().items.at(-1)).toMatchObject({ text: "lost one lost two heard" });
   });
 
-  test("[WEB-45] events that nobody told are read when the session's own number shows them", async () => {
+  test("[WEB-54] events that nobody told are read when the session's own number shows them", async () => {
     const log = new Log(turns(1));
     const feed = await opened(log);
     log.add([said("silent")]);
@@ -195,7 +195,7 @@ describe("following", () => {
     expect(feed.state().items).toEqual(whole(log));
   });
 
-  test("[WEB-45] events that come while the newest page is on its way are folded on top of it", async () => {
+  test("[WEB-54] events that come while the newest page is on its way are folded on top of it", async () => {
     const log = new Log(turns(1));
     const gate = Promise.withResolvers<void>();
     log.gate = gate.promise;
@@ -212,7 +212,7 @@ describe("following", () => {
     expect(feed.state().head.seq).toBe(log.seq);
   });
 
-  test("[WEB-42] a change of an item that is not loaded yet is seen when it is", async () => {
+  test("[WEB-51] a change of an item that is not loaded yet is seen when it is", async () => {
     const asked: SessionEvent = { type: "permission.asked", requestId: "r", title: "?", options: [] };
     const log = new Log([...prompt("p"), asked, ...Array.from({ length: 8 }, (_, n) => [said(`${n}`), notice]).flat()]);
     const feed = await opened(log);
@@ -225,7 +225,7 @@ describe("following", () => {
     expect(feed.state().items).toEqual(whole(log));
   });
 
-  test("[WEB-44] a prompt that goes back to the queue leaves the items", async () => {
+  test("[WEB-53] a prompt that goes back to the queue leaves the items", async () => {
     const log = new Log([...turns(1), ...prompt("p").slice(0, 2)]);
     const feed = await opened(log);
     expect(feed.state().items.at(-1)).toMatchObject({ item: "prompt" });

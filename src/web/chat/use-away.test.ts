@@ -9,6 +9,6 @@ test.each([
   ["nothing came", { seq: 9, at: 0 }, awayMs, null],
   ["never seen before", null, awayMs, null],
   ["seen before anything was said", { seq: 0, at: 0 }, awayMs, null],
-])("[WEB-57] %s", (_, seen, now, seq) => {
+])("[WEB-66] %s", (_, seen, now, seq) => {
   expect(awayFrom(seen, items, now)).toBe(seq);
 });

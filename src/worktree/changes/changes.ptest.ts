@@ -15,7 +15,7 @@ async function worktree(session = "ab-1"): Promise<string> {
   return plan.path;
 }
 
-test("[LOOK-1] committed, staged, unstaged, untracked and conflicting files are told apart, against the merge base", async () => {
+test("[API-43] committed, staged, unstaged, untracked and conflicting files are told apart, against the merge base", async () => {
   world = makeWorld();
   const lines = Array.from({ length: 40 }, (_, at) => `line ${at}`).join("\n");
   const began = commit(world.repository, { "moved.txt": lines, "gone.txt": "g\n", "both.txt": "1\n", "x.bin": "a\0b" });
@@ -78,7 +78,7 @@ test("[LOOK-1] committed, staged, unstaged, untracked and conflicting files are 
   expect(readdirSync(join(world.worktrees, ".scratch"))).toEqual([]);
 });
 
-test("[LOOK-1] a merge conflict, an unborn branch and a base that the agent took up are compared too", async () => {
+test("[API-43] a merge conflict, an unborn branch and a base that the agent took up are compared too", async () => {
   world = makeWorld();
   const path = await worktree();
   commit(path, { "file.txt": "mine\n" });
@@ -104,7 +104,7 @@ test("[LOOK-1] a merge conflict, an unborn branch and a base that the agent took
   await expect(world.workspaces.changes(join(world.dir, "nowhere"), onMain)).rejects.toThrow("is not a worktree");
 });
 
-test("[LOOK-3] a patch has a limit for all and for each file, and git is not let run on", async () => {
+test("[API-45] a patch has a limit for all and for each file, and git is not let run on", async () => {
   world = makeWorld();
   const path = await worktree();
   const line = `${"x".repeat(99)}\n`;
@@ -122,7 +122,7 @@ test("[LOOK-3] a patch has a limit for all and for each file, and git is not let
   expect(whole.patch).toContain("+++ b/c-2.txt\n");
 });
 
-test("[LOOK-2] looking runs nothing that a hostile repository names", async () => {
+test("[API-44] looking runs nothing that a hostile repository names", async () => {
   world = makeWorld();
   const ran = join(world.dir, "ran");
   put(ran, { ".keep": "" });
@@ -158,7 +158,7 @@ test("[LOOK-2] looking runs nothing that a hostile repository names", async () =
   expect(readdirSync(ran)).not.toEqual([".keep"]);
 });
 
-test("[LOOK-4] tracked and untracked files are offered, ignored ones are not, and the limit is told", async () => {
+test("[API-46] tracked and untracked files are offered, ignored ones are not, and the limit is told", async () => {
   world = makeWorld();
   const path = await worktree();
   put(path, { "src/one.ts": "", "src/two.ts": "", "node_modules/one.ts": "", "one.ignored": "" });
@@ -172,7 +172,7 @@ test("[LOOK-4] tracked and untracked files are offered, ignored ones are not, an
   ]);
 });
 
-test("[LOOK-5] a worktree in the trash is compared where it lies", async () => {
+test("[API-47] a worktree in the trash is compared where it lies", async () => {
   world = makeWorld();
   const path = await worktree();
   commit(path, { "kept.txt": "k\n" });

@@ -3,7 +3,7 @@ import { parseDiffering } from "./changes.ts";
 import { rankFiles } from "./files.ts";
 import { limitPatch } from "./patch.ts";
 
-test("[LOOK-1] git's list of differences is read with renames, binaries and names of any kind", () => {
+test("[API-43] git's list of differences is read with renames, binaries and names of any kind", () => {
   const raw = (letter: string, ...paths: string[]): string => `:100644 100644 abc def ${letter}\0${paths.join("\0")}\0`;
   const text = [
     raw("M", "a b.txt"),
@@ -26,7 +26,7 @@ test("[LOOK-1] git's list of differences is read with renames, binaries and name
 
 const header = (name: string): string => `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n`;
 
-test("[LOOK-3] a patch that is cut still counts its lines rightly, file by file", () => {
+test("[API-45] a patch that is cut still counts its lines rightly, file by file", () => {
   const small = `${header("s")}@@ -1 +1 @@\n-a\n+b\n`;
   const large = `${header("l")}@@ -1,2 +1,2 @@ first\n a\n-b\n+c\n@@ -9,3 +9,4 @@ second\n x\n-y\n+z\n+more\n+and more\n`;
   expect(limitPatch(small + large, false, 10_000)).toEqual({ patch: small + large, truncated: false });
@@ -43,7 +43,7 @@ test("[LOOK-3] a patch that is cut still counts its lines rightly, file by file"
   });
 });
 
-test("[LOOK-4] files are ranked by how well they fit the letters", () => {
+test("[API-46] files are ranked by how well they fit the letters", () => {
   const files = [
     "src/deep/er/xview.ts",
     "src/view/main.ts",

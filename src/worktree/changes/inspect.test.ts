@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseStatus } from "./inspect.ts";
 
-test("[WORKTREE-10] reads git's status, names with spaces and newlines included", () => {
+test("[WORKTREE-14] reads git's status, names with spaces and newlines included", () => {
   const zero = "0".repeat(40);
   const text = [
     "# branch.oid abc",

@@ -17,7 +17,7 @@ async function branchWithTwoCommits(): Promise<{ path: string; base: string }> {
   return { path: plan.path, base };
 }
 
-test("[LAND-1] open work is named; a squash is recognised by its change or its files, a rebase commit by commit", async () => {
+test("[TRACKER-34] open work is named; a squash is recognised by its change or its files, a rebase commit by commit", async () => {
   const { path } = await branchWithTwoCommits();
   const { repository, workspaces } = world;
   const head = sh(path, "rev-parse", "HEAD").trim();
@@ -43,7 +43,7 @@ test("[LAND-1] open work is named; a squash is recognised by its change or its f
   expect(more.behindNoHead).toHaveLength(1);
 });
 
-test("[LAND-1] a rebase is recognised commit by commit", async () => {
+test("[TRACKER-34] a rebase is recognised commit by commit", async () => {
   const { path } = await branchWithTwoCommits();
   commit(world.repository, { "other.txt": "x\n" });
   sh(world.repository, "cherry-pick", "ab-1~1", "ab-1");
@@ -51,7 +51,7 @@ test("[LAND-1] a rebase is recognised commit by commit", async () => {
   expect(await world.workspaces.mergeFacts({ path, ...none })).toMatchObject({ sameFiles: false, samePatch: true });
 });
 
-test("[PR-7] a commit is the session's own when it has it and its beginning has not", async () => {
+test("[TRACKER-30] a commit is the session's own when it has it and its beginning has not", async () => {
   const { path, base } = await branchWithTwoCommits();
   const { workspaces } = world;
   const own = sh(path, "rev-parse", "HEAD~1").trim();
@@ -63,7 +63,7 @@ test("[PR-7] a commit is the session's own when it has it and its beginning has 
   expect(await workspaces.isOwnCommit(path, sh(world.repository, "rev-parse", "HEAD").trim(), base)).toBe(false);
 });
 
-test("[LAND-2] nothing of the repository is run, and what git cannot tell is no answer", async () => {
+test("[TRACKER-35] nothing of the repository is run, and what git cannot tell is no answer", async () => {
   const { path, base } = await branchWithTwoCommits();
   const { repository, workspaces, dir } = world;
   const ran = join(dir, "ran");

@@ -7,7 +7,7 @@ test.each([
   [`sh -c 'a && b | c > "$d"'`, ["sh", "-c", 'a && b | c > "$d"']],
   [`a "b c"'d'e "" \\$x`, ["a", "b cde", "", "$x"]],
   [String.raw`a "q\"q" "c:\dir"`, ["a", 'q"q', String.raw`c:\dir`]],
-])("[WORKTREE-5] %s", (line, argv) => {
+])("[WORKTREE-9] %s", (line, argv) => {
   expect(splitArgv(line)).toEqual(argv);
 });
 
@@ -21,6 +21,6 @@ test.each([
   ["a 'b", "quote is not closed"],
   ["a \\", "ends with a backslash"],
   ["   ", "it is empty"],
-])("[WORKTREE-5] %s is refused", (line, why) => {
+])("[WORKTREE-9] %s is refused", (line, why) => {
   expect(() => splitArgv(line)).toThrow(why);
 });

@@ -24,7 +24,7 @@ const quiet = (): void => undefined;
 const clean = (path: string): string => sh(path, "status", "--porcelain", "--untracked-files=all");
 
 describe("the base", () => {
-  test("[WORKTREE-1] the freshest of the local and the remote default branch", async () => {
+  test("[WORKTREE-3] the freshest of the local and the remote default branch", async () => {
     world = makeWorld();
     const { repository, workspaces, plan } = world;
     const old = sh(repository, "rev-parse", "HEAD").trim();
@@ -47,7 +47,7 @@ describe("the base", () => {
     expect(existsSync(plan("ab-4").path)).toBe(false);
   });
 
-  test("[WORKTREE-2] an existing branch is used as it is; one that is checked out names the worktree", async () => {
+  test("[WORKTREE-4] an existing branch is used as it is; one that is checked out names the worktree", async () => {
     world = makeWorld();
     const { repository, workspaces, plan } = world;
     sh(repository, "branch", "topic");
@@ -73,7 +73,7 @@ describe("the base", () => {
     expect(sh(repository, "rev-parse", maker.branch).trim()).toBe(tip);
   });
 
-  test("[WORKTREE-2] what comes between preflight and create is seen", async () => {
+  test("[WORKTREE-4] what comes between preflight and create is seen", async () => {
     world = makeWorld();
     const { repository, workspaces, plan } = world;
     const used = plan("ab-1", { branch: "topic" });
@@ -87,7 +87,7 @@ describe("the base", () => {
     await expect(workspaces.create(held, quiet)).rejects.toThrow(join(world.dir, "elsewhere"));
   });
 
-  test("[WORKTREE-11] a worktree is registered by the very files that git writes, and by git where its format is extended", async () => {
+  test("[WORKTREE-15] a worktree is registered by the very files that git writes, and by git where its format is extended", async () => {
     world = makeWorld();
     const { repository, workspaces, plan } = world;
     const admin = (name: string): string => join(repository, ".git/worktrees", name);
@@ -112,7 +112,7 @@ describe("the base", () => {
     expect(readdirSync(sparse.path).sort()).toEqual([".git", "file.txt"]);
   });
 
-  test("[WORKTREE-3] a bare repository and one without a commit", async () => {
+  test("[WORKTREE-7] a bare repository and one without a commit", async () => {
     world = makeWorld();
     const bare = join(world.dir, "bare.git");
     sh(world.dir, "clone", "--quiet", "--bare", world.repository, bare);
@@ -132,7 +132,7 @@ describe("the base", () => {
     expect(sh(unborn.path, "log", "--format=%s").trim()).toBe("work");
   });
 
-  test("[WORK-5] a worktree inside the repository is refused", async () => {
+  test("[WORKTREE-22] a worktree inside the repository is refused", async () => {
     world = makeWorld();
     const plan = world.plan("ab-1", { path: join(world.repository, "inside") });
     await expect(world.workspaces.create(plan, quiet)).rejects.toThrow("inside the repository");
@@ -141,7 +141,7 @@ describe("the base", () => {
 });
 
 describe("what a fresh worktree gets", () => {
-  test("[WORK-3][WORKTREE-4] links, copies and .worktreeinclude, and it is not dirty", async () => {
+  test("[WORKTREE-21][WORKTREE-8] links, copies and .worktreeinclude, and it is not dirty", async () => {
     world = makeWorld();
     const { repository, workspaces } = world;
     commit(repository, { ".worktreeinclude": "*.ignored\nlocal.txt\n" });
@@ -170,7 +170,7 @@ describe("what a fresh worktree gets", () => {
     await expect(workspaces.create(world.plan("ab-2", { copy: ["../x"] }), quiet)).rejects.toThrow("not a path inside");
   });
 
-  test("[WORK-3] exclude patterns are added once and keep the person's own lines", () => {
+  test("[WORKTREE-21] exclude patterns are added once and keep the person's own lines", () => {
     world = makeWorld();
     const file = join(world.repository, ".git/info/exclude");
     writeFileSync(file, "mine");
@@ -179,7 +179,7 @@ describe("what a fresh worktree gets", () => {
     expect(readFileSync(file, "utf8")).toBe("mine\n/.agent\n");
   });
 
-  test("[WORKTREE-5] postCreate shows its output; a failure names its last lines and leaves nothing", async () => {
+  test("[WORKTREE-9] postCreate shows its output; a failure names its last lines and leaves nothing", async () => {
     world = makeWorld();
     const { workspaces } = world;
     const said: string[] = [];
@@ -204,7 +204,7 @@ describe("what a fresh worktree gets", () => {
     ]);
   });
 
-  test("[WORKTREE-6] submodules come from the local clone without the network; without one there is a notice", async () => {
+  test("[WORKTREE-10] submodules come from the local clone without the network; without one there is a notice", async () => {
     world = makeWorld();
     const inner = join(world.dir, "inner");
     mkdirSync(inner);
@@ -229,7 +229,7 @@ describe("what a fresh worktree gets", () => {
 });
 
 describe("a crash", () => {
-  test("[SPAWN-1][WORKTREE-7] create killed at every step is finished by the next call", async () => {
+  test("[SESSION-1][WORKTREE-11] create killed at every step is finished by the next call", async () => {
     world = makeWorld();
     put(world.repository, { "x.ignored": "copied\n" });
     commit(world.repository, Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`f${n}`, `${n}\n`])));
@@ -252,7 +252,7 @@ describe("a crash", () => {
     }
   });
 
-  test("[SPAWN-1][WORKTREE-8] create killed at every step and then undone leaves no branch, worktree or directory", async () => {
+  test("[SESSION-1][WORKTREE-12] create killed at every step and then undone leaves no branch, worktree or directory", async () => {
     world = makeWorld();
     const before = sh(world.repository, "for-each-ref");
     for (const [index, point] of createPoints.entries()) {
@@ -267,7 +267,7 @@ describe("a crash", () => {
     }
   });
 
-  test("[WORKTREE-7] what a cut-off git leaves behind is finished: half registered, half checked out, a lone pointer", async () => {
+  test("[WORKTREE-11] what a cut-off git leaves behind is finished: half registered, half checked out, a lone pointer", async () => {
     world = makeWorld();
     const cases: ((plan: WorktreePlan, admin: string) => void)[] = [
       // `worktree add` had registered it, and the checkout died half-way with its lock in place.
@@ -331,7 +331,7 @@ describe("a crash", () => {
     }
   });
 
-  test("[WORK-1] a directory with content that is no worktree is never replaced", async () => {
+  test("[SESSION-41] a directory with content that is no worktree is never replaced", async () => {
     world = makeWorld();
     const plan = world.plan("ab-1");
     put(plan.path, { "work.txt": "mine\n" });
@@ -340,7 +340,7 @@ describe("a crash", () => {
     expect(readdirSync(plan.path)).toEqual(["work.txt"]);
   });
 
-  test("[WORK-1] undo never deletes work or a branch with commits", async () => {
+  test("[SESSION-41] undo never deletes work or a branch with commits", async () => {
     world = makeWorld();
     const plan = world.plan("ab-1");
     await world.workspaces.create(plan, quiet);
@@ -353,7 +353,7 @@ describe("a crash", () => {
   });
 });
 
-test("[WORKTREE-9] the live branch is read from HEAD; detached gives a commit, missing gives null", async () => {
+test("[WORKTREE-13] the live branch is read from HEAD; detached gives a commit, missing gives null", async () => {
   world = makeWorld();
   const plan = world.plan("ab-1");
   await world.workspaces.create(plan, quiet);
@@ -369,7 +369,7 @@ test("[WORKTREE-9] the live branch is read from HEAD; detached gives a commit, m
   expect([workspaces.exists(plan.path), workspaces.exists(join(world.dir, "nothing"))]).toEqual([true, false]);
 });
 
-test("[WORKTREE-10] unpushed: commits that no other branch, tag or remote reaches", async () => {
+test("[WORKTREE-14] unpushed: commits that no other branch, tag or remote reaches", async () => {
   world = makeWorld();
   const plan = world.plan("ab-1");
   await world.workspaces.create(plan, quiet);

@@ -19,7 +19,7 @@ const temporaries = (): string[] =>
 
 describe("the pointer", () => {
   test.each(["killed now", "left empty by an earlier build", "left empty, with files"])(
-    "[WORKTREE-200][WORKTREE-201][SPAWN-1] %s: create finishes it, undo leaves nothing",
+    "[WORKTREE-16][WORKTREE-17][SESSION-1] %s: create finishes it, undo leaves nothing",
     async (how) => {
       world = makeWorld();
       const refs = sh(world.repository, "for-each-ref");
@@ -54,7 +54,7 @@ describe("the pointer", () => {
     },
   );
 
-  test("[WORKTREE-201][TRASH-1] an empty one does not keep work from the trash, its ref, or its way back", async () => {
+  test("[WORKTREE-17][TRASH-1] an empty one does not keep work from the trash, its ref, or its way back", async () => {
     world = makeWorld();
     const plan = world.plan("ab-1");
     await world.workspaces.create(plan, quiet);
@@ -67,7 +67,7 @@ describe("the pointer", () => {
     expect(manifest(plan.path)).toEqual(before);
   });
 
-  test("[WORKTREE-201] an empty file where git has nothing registered is somebody's own", async () => {
+  test("[WORKTREE-17] an empty file where git has nothing registered is somebody's own", async () => {
     world = makeWorld();
     const plan = world.plan("ab-1");
     put(plan.path, { ".git": "", "mine.txt": "mine\n" });
@@ -79,7 +79,7 @@ describe("the pointer", () => {
 
 describe("the trash", () => {
   test.each(["write.locked", "write.HEAD", "write.gitdir"])(
-    "[WORKTREE-200][TRASH-203] killed at %s: restored without a lock and without leftovers",
+    "[WORKTREE-16][TRASH-13] killed at %s: restored without a lock and without leftovers",
     async (point) => {
       world = makeWorld();
       const plan = world.plan("ab-1");
@@ -96,7 +96,7 @@ describe("the trash", () => {
     },
   );
 
-  test("[TRASH-203] a lock left empty by an earlier build goes; a lock of the user's own comes back", async () => {
+  test("[TRASH-13] a lock left empty by an earlier build goes; a lock of the user's own comes back", async () => {
     world = makeWorld();
     const plan = world.plan("ab-1");
     await world.workspaces.create(plan, quiet);
@@ -113,7 +113,7 @@ describe("the trash", () => {
     }
   });
 
-  test("[TRASH-203][WORKTREE-200] killed inside its record, an entry is not listed and goes at the next look", async () => {
+  test("[TRASH-13][WORKTREE-16] killed inside its record, an entry is not listed and goes at the next look", async () => {
     world = makeWorld();
     const plan = world.plan("ab-1");
     await world.workspaces.create(plan, quiet);
@@ -138,7 +138,7 @@ describe("the trash", () => {
   });
 });
 
-test("[WORKTREE-202] a SHA-256 repository: create, undo, changes, snapshot, trash, restore, empty", async () => {
+test("[WORKTREE-18] a SHA-256 repository: create, undo, changes, snapshot, trash, restore, empty", async () => {
   for (const commits of [true, false]) {
     world = makeWorld({ commits, objectFormat: "sha256" });
     const undone = world.plan("ab-1");

@@ -8,7 +8,7 @@ import { openWorktrees } from "../worktrees.ts";
 let world: World;
 afterEach(() => world.remove());
 
-test.each(["files", "packed", "reftable"])("[BRANCH-1] a name that is taken is stepped over (%s)", async (format) => {
+test.each(["files", "packed", "reftable"])("[WORKTREE-5] a name that is taken is stepped over (%s)", async (format) => {
   world = makeWorld();
   const { repository } = world;
   for (const name of ["8", "8-2", "80", "deep/er", "flat", "deep-2/er"]) sh(repository, "branch", name);
@@ -25,14 +25,14 @@ test.each(["files", "packed", "reftable"])("[BRANCH-1] a name that is taken is s
   expect(await free("de")).toBe("de");
 });
 
-test("[BRANCH-1] an unborn branch that a worktree is on is taken", async () => {
+test("[WORKTREE-5] an unborn branch that a worktree is on is taken", async () => {
   world = makeWorld({ commits: false });
   expect(await findFreeBranch(world.repository, "main")).toBe("main-2");
   await world.workspaces.create(world.plan("ab-1"), () => undefined);
   expect(await findFreeBranch(world.repository, "ab-1")).toBe("ab-1-2");
 });
 
-test("[BRANCH-2] another home's session of the same id is somebody else: its branch is never taken for ours", async () => {
+test("[WORKTREE-6] another home's session of the same id is somebody else: its branch is never taken for ours", async () => {
   world = makeWorld();
   const { repository, workspaces, plan, dir } = world;
   const first = await workspaces.create(plan("ab-8", { branch: "8" }), () => undefined);

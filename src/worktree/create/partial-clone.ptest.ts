@@ -32,7 +32,7 @@ const ways = (program: string): Record<string, Record<string, string>> => ({
   "remote helper": { "remote.o.url": "x", "remote.o.vcs": "evil" },
 });
 
-test("[GIT-201] S3a: a repository that lacks an object and names the program to fetch it with runs nothing", async () => {
+test("[GIT-4] S3a: a repository that lacks an object and names the program to fetch it with runs nothing", async () => {
   for (const name of Object.keys(ways(""))) {
     world = makeWorld();
     const trap = setTrap(world.dir);
@@ -53,7 +53,7 @@ test("[GIT-201] S3a: a repository that lacks an object and names the program to 
   }
 });
 
-test("[GIT-201][GIT-202] S3b: a .git rewritten by the agent to a repository of its own is neither believed nor fetched for", async () => {
+test("[GIT-4][GIT-5] S3b: a .git rewritten by the agent to a repository of its own is neither believed nor fetched for", async () => {
   for (const name of Object.keys(ways(""))) {
     world = makeWorld();
     const trap = setTrap(world.dir);
@@ -81,7 +81,7 @@ test("[GIT-201][GIT-202] S3b: a .git rewritten by the agent to a repository of i
   }
 });
 
-test("[GIT-204] a true partial clone gets its missing files by one fetch that is reported and runs nothing of the repository's", async () => {
+test("[GIT-7] a true partial clone gets its missing files by one fetch that is reported and runs nothing of the repository's", async () => {
   world = makeWorld();
   const trap = setTrap(world.dir);
   const { repository: origin } = world;
@@ -111,7 +111,7 @@ test("[GIT-204] a true partial clone gets its missing files by one fetch that is
   expect(trap.ran()).toEqual([]);
 });
 
-test("[GIT-202] a .git that is gone, huge or a pipe stops nothing: the session is read, trashed with a snapshot, and comes back", async () => {
+test("[GIT-5] a .git that is gone, huge or a pipe stops nothing: the session is read, trashed with a snapshot, and comes back", async () => {
   world = makeWorld();
   const kinds: Record<string, (file: string) => void> = {
     gone: () => undefined,
@@ -139,7 +139,7 @@ test("[GIT-202] a .git that is gone, huge or a pipe stops nothing: the session i
   }
 });
 
-test("[GIT-202] a session of an earlier build, without a record, is found by its repository's own list of worktrees", async () => {
+test("[GIT-5] a session of an earlier build, without a record, is found by its repository's own list of worktrees", async () => {
   world = makeWorld();
   const trap = setTrap(world.dir);
   const plan = world.plan("ab-1");
@@ -165,7 +165,7 @@ test("[GIT-202] a session of an earlier build, without a record, is found by its
   expect(trap.ran()).toEqual([]);
 });
 
-test("[GIT-202] links that an agent left in git's directory or in its worktree lead no write and no read outside", async () => {
+test("[GIT-5] links that an agent left in git's directory or in its worktree lead no write and no read outside", async () => {
   world = makeWorld();
   const secret = join(world.dir, "secret");
   put(secret, { key: "canary\n" });

@@ -15,7 +15,7 @@ const spares = (): string[] => {
   return existsSync(directory) ? readdirSync(directory).filter((name) => !name.endsWith(".json")) : [];
 };
 
-test("[SPARE-1] a spare is claimed, at its commit or brought to a newer one, and is an ordinary worktree then", async () => {
+test("[WORKTREE-24] a spare is claimed, at its commit or brought to a newer one, and is an ordinary worktree then", async () => {
   world = makeWorld();
   const { workspaces, repository, plan } = world;
   await workspaces.prepareSpare(repository, "main", true);
@@ -41,7 +41,7 @@ test("[SPARE-1] a spare is claimed, at its commit or brought to a newer one, and
   expect(await workspaces.restore(entry!.id)).toMatchObject({ branch: "ab-2", notes: [] });
 });
 
-test("[SPARE-2] no spare where the checkout is fast or there are submodules", async () => {
+test("[WORKTREE-25] no spare where the checkout is fast or there are submodules", async () => {
   world = makeWorld();
   const { workspaces, repository, plan } = world;
   await workspaces.prepareSpare(repository, "main");
@@ -57,7 +57,7 @@ test("[SPARE-2] no spare where the checkout is fast or there are submodules", as
   expect(spares()).toEqual([]);
 });
 
-test("[SPARE-3] a crash while preparing or claiming leaves nothing confusing", async () => {
+test("[WORKTREE-26] a crash while preparing or claiming leaves nothing confusing", async () => {
   world = makeWorld();
   const { workspaces, repository, plan } = world;
   for (const point of sparePoints) {

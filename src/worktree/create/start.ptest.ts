@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { isBranchName } from "./start.ts";
 
-test("[NAME-2] agrees with git about what a branch may be called", () => {
+test("[WORKTREE-1] agrees with git about what a branch may be called", () => {
   const names = ["a", "a/b", "#(x)", "-a", "a..b", "a.lock", "a.lock/b", ".a", "a/.b", "a.", "/a", "a/", "a//b"];
   names.push("a b", "a~", "a^", "a:", "a?", "a*", "a[", "a\\", "a@{b", "\u0007", "ü", "HEAD", "a@b", "", "a\u007f");
   for (const name of names) {

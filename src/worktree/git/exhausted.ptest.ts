@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const fixture = fileURLToPath(new URL("exhausted.fixture.ts", import.meta.url));
 
-test("[PROC-200] with no descriptor left a program is tried again, then refused in words; nothing is thrown past the caller", () => {
+test("[TERMINAL-7] with no descriptor left a program is tried again, then refused in words; nothing is thrown past the caller", () => {
   const printed = execFileSync("sh", ["-c", 'ulimit -n 60; exec "$0" "$1"', process.execPath, fixture], {
     encoding: "utf8",
   });

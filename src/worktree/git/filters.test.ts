@@ -33,7 +33,7 @@ test("[GIT-2] a repository that gives git-lfs programs to start does not get git
   expect(decided.leftOut).toEqual(["lfs"]);
 });
 
-test("[GIT-201] a filter that downloads gets the person's ssh command and credential helpers, none of the repository's", () => {
+test("[GIT-4] a filter that downloads gets the person's ssh command and credential helpers, none of the repository's", () => {
   const decided = decideFilters([
     setting("global", "core.sshcommand", "my-ssh"),
     setting("global", "credential.helper", "mine"),

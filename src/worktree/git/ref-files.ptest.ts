@@ -6,7 +6,7 @@ import { commit, makeWorld, put, sh, type World } from "../worktree.fixture.ts";
 let world: World;
 afterEach(() => world.remove());
 
-test("[WORKTREE-1] the plain case is read from files, loose or packed; whatever is not plain is left to git", () => {
+test("[WORKTREE-3] the plain case is read from files, loose or packed; whatever is not plain is left to git", () => {
   world = makeWorld();
   const { repository } = world;
   const gitDir = join(repository, ".git");

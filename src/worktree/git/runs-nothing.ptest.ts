@@ -195,7 +195,7 @@ const places: readonly Place[] = [
   },
 ];
 
-test("[GIT-1][GIT-200][GIT-203] whatever a repository names, wherever it names it, no operation runs it", async () => {
+test("[GIT-1][GIT-3][GIT-6] whatever a repository names, wherever it names it, no operation runs it", async () => {
   let combinations = 0;
   const ran: string[] = [];
   for (const [at, place] of places.entries()) {

@@ -14,7 +14,7 @@ const make = async (session: string): Promise<WorktreePlan & WorktreeReady> => {
   return { ...plan, ...(await world.workspaces.create(plan, quiet)) };
 };
 
-test("[WORKTREE-203] the registration of a deleted worktree goes and its branch is free; nothing else is touched", async () => {
+test("[WORKTREE-19] the registration of a deleted worktree goes and its branch is free; nothing else is touched", async () => {
   world = makeWorld();
   const plan = await make("ab-1");
   const other = await make("ab-2");
@@ -27,7 +27,7 @@ test("[WORKTREE-203] the registration of a deleted worktree goes and its branch 
   expect(sh(world.repository, "rev-parse", "HEAD").trim()).toBe(head);
 });
 
-test("[WORKTREE-203] it stays where it holds something, is locked, is another's, or the directory above is missing", async () => {
+test("[WORKTREE-19] it stays where it holds something, is locked, is another's, or the directory above is missing", async () => {
   world = makeWorld();
   const keeps: [string, (plan: WorktreePlan) => void][] = [
     ["staged", ({ path }) => (put(path, { "s.txt": "s\n" }), void sh(path, "add", "s.txt"))],
@@ -48,7 +48,7 @@ test("[WORKTREE-203] it stays where it holds something, is locked, is another's,
   expect(existsSync(admin("ab-unmounted"))).toBe(true);
 });
 
-test("[WORKTREE-204] a worktree that is put back is found, registered again, with every file as it was", async () => {
+test("[WORKTREE-20] a worktree that is put back is found, registered again, with every file as it was", async () => {
   world = makeWorld();
   const plan = await make("ab-1");
   const away = join(world.dir, "away");
@@ -74,7 +74,7 @@ test("[WORKTREE-204] a worktree that is put back is found, registered again, wit
   expect(await world.workspaces.trash(plan)).toMatchObject({ branch: "ab-1", uncommitted: 2 });
 });
 
-test("[WORKTREE-204] what lies there but is another's is not found", async () => {
+test("[WORKTREE-20] what lies there but is another's is not found", async () => {
   world = makeWorld();
   const plan = await make("ab-1");
   const other = await make("ab-2");

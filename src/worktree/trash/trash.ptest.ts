@@ -14,7 +14,7 @@ afterEach(() => world.remove());
 const quiet = (): void => undefined;
 
 describe("the zoo", () => {
-  test("[WORK-2][TRASH-1][CONV-3] every byte and mode comes back, with a crash between every two steps", async () => {
+  test("[TRASH-16][TRASH-1][TRASH-17] every byte and mode comes back, with a crash between every two steps", async () => {
     world = makeWorld();
     const plan = await makeZoo(world, "zo-1");
     const { path, branch } = plan;
@@ -55,7 +55,7 @@ describe("the zoo", () => {
     }
   });
 
-  test("[TRASH-2][WORK-2] a ref pins the commits, a repository of ours the raw files, and the index is not touched", async () => {
+  test("[TRASH-2][TRASH-16] a ref pins the commits, a repository of ours the raw files, and the index is not touched", async () => {
     world = makeWorld();
     const plan = await makeZoo(world, "zo-1");
     const { path } = plan;
@@ -87,7 +87,7 @@ describe("the zoo", () => {
     expect(mode("x.ignored")).toBeUndefined();
   });
 
-  test("[GIT-205] a mirror push publishes no file that was never committed; an entry of an earlier build comes back too", async () => {
+  test("[GIT-8] a mirror push publishes no file that was never committed; an entry of an earlier build comes back too", async () => {
     world = makeWorld();
     const plan = world.plan("ab-1");
     await world.workspaces.create(plan, () => undefined);
@@ -112,7 +112,7 @@ describe("the zoo", () => {
     expect(sh(world.repository, "for-each-ref", "refs/holdfast")).toBe("");
   });
 
-  test("[GIT-206] a session's own objects are read by every call about its worktree, in the trash too", async () => {
+  test("[GIT-9] a session's own objects are read by every call about its worktree, in the trash too", async () => {
     world = makeWorld();
     const objects = join(world.dir, 'private: "objects"');
     const plan = world.plan("ab-1", { objects });
@@ -140,7 +140,7 @@ describe("the zoo", () => {
     await look(plan.path);
   });
 
-  test("[TRASH-9] the ref and the detached HEAD are as git writes them, and where the format is extended git writes them", async () => {
+  test("[TRASH-15] the ref and the detached HEAD are as git writes them, and where the format is extended git writes them", async () => {
     world = makeWorld();
     for (const format of ["plain", "extended"]) {
       // Only git's own hand may write where this is set.
@@ -187,7 +187,7 @@ describe("refusals", () => {
     expect(existsSync(plan.path)).toBe(true);
   });
 
-  test("[KILL-2] what is gone is null, what git no longer knows still goes to the trash", async () => {
+  test("[SESSION-23] what is gone is null, what git no longer knows still goes to the trash", async () => {
     world = makeWorld();
     const plan = world.plan("ab-1");
     expect(await world.workspaces.trash(plan)).toBeNull();
@@ -198,7 +198,7 @@ describe("refusals", () => {
     expect(existsSync(join(plan.path, "work.txt"))).toBe(true);
   });
 
-  test("[KILL-2] a damaged index does not keep a worktree from the trash", async () => {
+  test("[SESSION-23] a damaged index does not keep a worktree from the trash", async () => {
     world = makeWorld();
     const plan = world.plan("ab-1");
     await world.workspaces.create(plan, quiet);
@@ -209,7 +209,7 @@ describe("refusals", () => {
     expect(existsSync(plan.path)).toBe(false);
   });
 
-  test("[TRASH-4] restore refuses an occupied path and loses nothing", async () => {
+  test("[TRASH-5] restore refuses an occupied path and loses nothing", async () => {
     world = makeWorld();
     const plan = world.plan("ab-1");
     await world.workspaces.create(plan, quiet);
@@ -238,7 +238,7 @@ describe("the branch at restore", () => {
     return { id: entry!.id, path: plan.path, head };
   };
 
-  test("[TRASH-5] taken elsewhere: detached, with a note that names the holder", async () => {
+  test("[TRASH-6] taken elsewhere: detached, with a note that names the holder", async () => {
     const { id, path, head } = await trashed();
     sh(world.repository, "switch", "--quiet", "ab-1");
     const restored = await world.workspaces.restore(id);
@@ -247,7 +247,7 @@ describe("the branch at restore", () => {
     expect(sh(path, "status", "--porcelain")).toBe("?? b.txt\n");
   });
 
-  test("[TRASH-5] moved on: detached; deleted: made again", async () => {
+  test("[TRASH-6] moved on: detached; deleted: made again", async () => {
     const { id, path, head } = await trashed();
     sh(world.repository, "switch", "--quiet", "ab-1");
     commit(world.repository, { "c.txt": "c\n" });
@@ -264,7 +264,7 @@ describe("the branch at restore", () => {
     expect(sh(world.repository, "rev-parse", "ab-2").trim()).toBe(second);
   });
 
-  test("[TRASH-5] a repository without a commit: the unborn branch is free and comes back", async () => {
+  test("[TRASH-6] a repository without a commit: the unborn branch is free and comes back", async () => {
     world = makeWorld({ commits: false });
     const plan = world.plan("ab-1");
     expect(await world.workspaces.create(plan, quiet)).toMatchObject({ base: "ab-1", branchCreated: true });
@@ -277,7 +277,7 @@ describe("the branch at restore", () => {
 });
 
 describe("empty", () => {
-  test("[TRASH-6][WORK-1] deletes exactly one entry, its ref and its registration, with a crash between every two steps", async () => {
+  test("[TRASH-7][SESSION-41] deletes exactly one entry, its ref and its registration, with a crash between every two steps", async () => {
     world = makeWorld();
     const kept = world.plan("ab-9");
     await world.workspaces.create(kept, quiet);
@@ -303,7 +303,7 @@ describe("empty", () => {
     expect(existsSync(join(kept.path, "work.txt"))).toBe(true);
   });
 
-  test("[TRASH-6] a directory that holds something not ours is left alone", async () => {
+  test("[TRASH-7] a directory that holds something not ours is left alone", async () => {
     world = makeWorld();
     const plan = world.plan("ab-1");
     await world.workspaces.create(plan, quiet);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { daemon } from "../commands.fixture.ts";
 import { chat } from "./acp.fixture.ts";
 
-describe("[ATT-6] acp configure", () => {
+describe("[CHAT-136] acp configure", () => {
   const modes = { currentModeId: "ask", availableModes: [{ id: "ask" }, { id: "code" }] };
   const configOptions = [{ id: "effort", currentValue: "low", options: [{ value: "low" }, { value: "high" }] }];
   const script = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { daemon } from "../commands.fixture.ts";
 
-describe("[ATT-6] acp queue", () => {
+describe("[CHAT-136] acp queue", () => {
   const waits = (promptId: string, text: string, more = {}) => ({
     promptId,
     text,

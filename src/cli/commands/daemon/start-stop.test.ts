@@ -5,7 +5,7 @@ import { sessionOf } from "../../test-support/stand-in.ts";
 import { daemon } from "../commands.fixture.ts";
 
 describe("stop --halt-sessions", () => {
-  test("[CTL-6] lists what is at work; without a terminal and --yes nothing is stopped", async () => {
+  test("[CLI-50] lists what is at work; without a terminal and --yes nothing is stopped", async () => {
     const busy = sessionOf({ id: "ma-1", processes: [{ pid: 7, startedAt: null, what: "agent" }] });
     const { run, asked } = await daemon({
       "GET /api/sessions": { answer: [busy, sessionOf({ id: "ma-2", status: "stopped" })] },
@@ -19,7 +19,7 @@ describe("stop --halt-sessions", () => {
     expect(asked.map(({ line }) => line)).not.toContain("POST /api/daemon/stop");
   });
 
-  test("[CTL-6] what cannot be ended keeps the daemon up, and is named", async () => {
+  test("[CLI-50] what cannot be ended keeps the daemon up, and is named", async () => {
     const { run, asked } = await daemon({
       "GET /api/sessions": { answer: [] },
       "GET /api/info": { answer: {} },
@@ -31,7 +31,7 @@ describe("stop --halt-sessions", () => {
   });
 });
 
-test("[CTL-7] restart leaves a managed daemon alone and says how it is restarted", async () => {
+test("[CLI-51] restart leaves a managed daemon alone and says how it is restarted", async () => {
   const stand = await daemon({});
   const { ownDaemonFile } = await import("../../test-support/stand-in.ts");
   // A home of its own has a service of its own, by the name that `service install` gives it.
@@ -51,7 +51,7 @@ test("[CTL-7] restart leaves a managed daemon alone and says how it is restarted
   expect(stand.asked).toEqual([]);
 });
 
-test("[CTL-2] [REACH-2] start leaves a running daemon unchanged and names the options without effect", async () => {
+test("[CLI-46] [REMOTE-2] start leaves a running daemon unchanged and names the options without effect", async () => {
   const { run } = await daemon({ "GET /api/info": { answer: {} } });
   const out = `Holdfast is already running at http://127.0.0.1:4710 (pid ${process.pid}).`;
   expect(await run(["start", "--port", "0"])).toEqual({ code: 0, err: "", out });

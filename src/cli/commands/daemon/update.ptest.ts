@@ -62,7 +62,7 @@ class InstalledHome extends Home {
   }
 }
 
-test("[UPD-4, UPD-5] an update replaces the package in its place, restarts the daemon, and the agents go on", async () => {
+test("[CLI-67, CLI-68] an update replaces the package in its place, restarts the daemon, and the agents go on", async () => {
   await using home = new InstalledHome();
   const [first, other, broken] = await Promise.all([
     home.tarball("7.0.1"),

@@ -11,7 +11,7 @@ describe("init", () => {
     return path;
   }
 
-  test("[CONF-16] writes holdfast.yaml, registers the project and names the next step", async () => {
+  test("[CONFIG-16] writes holdfast.yaml, registers the project and names the next step", async () => {
     const { run, home, asked } = await daemon({
       "GET /api/projects": { answer: [] },
       "POST /api/projects": { answer: [projectOf("my-app", "/x")] },
@@ -27,7 +27,7 @@ describe("init", () => {
     expect((await run(["init", path])).out).toContain(`Kept existing ${path}/holdfast.yaml`);
   });
 
-  test("[CONF-200] projects that cannot be registered leave no file, and nothing claims one", async () => {
+  test("[CONFIG-17] projects that cannot be registered leave no file, and nothing claims one", async () => {
     const { run, home } = await daemon({
       "GET /api/projects": { answer: [projectOf("other", "/other")] },
       "POST /api/projects": failure(400, "invalid", "1 problem in config.yaml", "nothing was changed"),
@@ -42,7 +42,7 @@ describe("init", () => {
     expect(existsSync(join(path, "holdfast.yaml"))).toBe(true);
   });
 
-  test("[CTL-1] with --no-start and the daemon down it writes nothing", async () => {
+  test("[CLI-45] with --no-start and the daemon down it writes nothing", async () => {
     const { run, home } = await daemon(null);
     const path = repositoryIn(home);
     const ran = await run(["init", path, "--no-start"]);

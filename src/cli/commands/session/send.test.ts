@@ -80,7 +80,7 @@ describe("[CLI-13] send --wait", () => {
     expect(await cancelled.run(["send", "ma-1", "--wait", "x"])).toEqual({ code: 0, out: "[cancelled]", err: "" });
   });
 
-  test("[CLI-13, CLI-211] words how a turn failed, with the agent's own, and exits 1", async () => {
+  test("[CLI-13, CLI-36] words how a turn failed, with the agent's own, and exits 1", async () => {
     const failed = await daemon(script(receipt({ stopReason: "error", text: "", message: "the model is overloaded" })));
     const ran = await failed.run(["send", "ma-1", "--wait", "x"]);
     expect(ran).toEqual({ code: 1, out: "[turn failed] the model is overloaded", err: "" });

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { sessionOf } from "../../test-support/stand-in.ts";
 import { daemon, failure, verbAnswer } from "../commands.fixture.ts";
 
-describe("[CLI-205] verbs take several sessions", () => {
+describe("[CLI-30] verbs take several sessions", () => {
   test.each([
     ["stop", "stopped"],
     ["kill", "killed"],
@@ -73,7 +73,7 @@ describe("[CLI-205] verbs take several sessions", () => {
   });
 });
 
-describe("[CLI-206] session restore --all", () => {
+describe("[CLI-31] session restore --all", () => {
   const lost = { how: "lost", by: "machine", at: null, exitCode: null, signal: null, lastLines: [] };
   const sessions = [
     sessionOf({ id: "ma-10", status: "stopped" }),
@@ -116,7 +116,7 @@ describe("[CLI-206] session restore --all", () => {
   });
 });
 
-describe("[CLI-204] acp approve and deny of a terminal session", () => {
+describe("[CLI-29] acp approve and deny of a terminal session", () => {
   test.each(["approve", "deny"])("%s leads to its screen", async (verb) => {
     const reason = "Claude Code asks whether to trust this folder";
     const { run } = await daemon({
@@ -130,7 +130,7 @@ describe("[CLI-204] acp approve and deny of a terminal session", () => {
   });
 });
 
-describe("[CLI-201] lists on a terminal", () => {
+describe("[CLI-26] lists on a terminal", () => {
   const script = { "GET /api/sessions": { answer: [sessionOf({ id: "ma-1", branch: "a-branch-with-a-long-name" })] } };
   test.each([["session", "ls"], ["status"]])(
     "%s %s is cut to the width, and never in a pipe or as JSON",
@@ -146,7 +146,7 @@ describe("[CLI-201] lists on a terminal", () => {
   );
 });
 
-describe("[CLI-209] with --json a failure is JSON on stderr", () => {
+describe("[CLI-34] with --json a failure is JSON on stderr", () => {
   test("in the words of the API, and stdout stays empty", async () => {
     const { run } = await daemon({ "POST /api/sessions/ma-2/kill": failure(409, "conflict", "No.", "Do this.") });
     const ran = await run(["session", "kill", "ma-2", "--json"]);
@@ -174,7 +174,7 @@ describe("[CLI-209] with --json a failure is JSON on stderr", () => {
   });
 });
 
-describe("[CLI-210] --json of commands about the daemon", () => {
+describe("[CLI-35] --json of commands about the daemon", () => {
   test("start finds a running one, stop reports that none runs", async () => {
     const up = await daemon({ "GET /api/info": { answer: {} }, "GET /api/health": { answer: {} } });
     expect(JSON.parse((await up.run(["start", "--json"])).out)).toEqual({

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { until } from "../../../../test/harness/until.ts";
 import { EventLog, sessionOf, standIn } from "../../test-support/stand-in.ts";
 
-test("[CLI-202] status --watch fits the terminal, follows its size, and leaves it as it was", async () => {
+test("[CLI-27] status --watch fits the terminal, follows its size, and leaves it as it was", async () => {
   const many = Array.from({ length: 61 }, (_, at) =>
     sessionOf({
       id: `ma-${at + 1}`,

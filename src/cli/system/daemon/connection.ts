@@ -17,7 +17,7 @@ import { CutOff, type HttpResponse, SocketTransport } from "./socket-transport.t
 /** A stop takes less than a second; a live daemon that refuses for longer has lost its socket. */
 const refusedDeadlineMs = 10_000;
 const pollMs = 25;
-/** A daemon whose socket was removed listens there again immediately [DAEMON-200]. */
+/** A daemon whose socket was removed listens there again immediately [DAEMON-18]. */
 const socketBackMs = 1_000;
 /** Per request. A daemon that keeps exiting right after its start is an error to report, not to retry forever. */
 const mostStarts = 3;

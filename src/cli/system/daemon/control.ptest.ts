@@ -73,7 +73,7 @@ function script(text: string): void {
 
 const request = { options: defaultLaunchOptions };
 
-test("[CTL-3] [PROC-11] start makes a private home, remembers its options, and starts a detached daemon with a clean environment", async () => {
+test("[CLI-47] [CLI-40] start makes a private home, remembers its options, and starts a detached daemon with a clean environment", async () => {
   expect(await dispatch(["start", "--port", "0"], context)).toBe(0);
   const seen = given();
   expect(out).toEqual([`Holdfast is running at http://127.0.0.1:9 (pid ${seen.pid}).`]);
@@ -100,7 +100,7 @@ test("[CTL-3] [PROC-11] start makes a private home, remembers its options, and s
   expect(JSON.parse(readFileSync(context.paths.launchFile, "utf8"))).toMatchObject({ port: 0 });
 });
 
-test("[CTL-10] the daemon runs from a copy in the home, and a copy that nothing runs from goes", async () => {
+test("[CLI-55] the daemon runs from a copy in the home, and a copy that nothing runs from goes", async () => {
   await start(context, request);
   const first = given().file;
   expect(first.startsWith(`${context.paths.builds}/`)).toBe(true);
@@ -116,7 +116,7 @@ test("[CTL-10] the daemon runs from a copy in the home, and a copy that nothing 
   expect(listOldBuilds(context.paths, null, Date.now() + 3_600_000)).toEqual([dirname(first)]);
 });
 
-test("[CTL-8] a daemon that reports a failure, or none at all, is an error with its words", async () => {
+test("[CLI-52] a daemon that reports a failure, or none at all, is an error with its words", async () => {
   script("failed");
   expect(await dispatch(["start"], context)).toBe(1);
   expect(err).toEqual(["Port 1 is taken by another program.", "Choose another one."]);
@@ -127,13 +127,13 @@ test("[CTL-8] a daemon that reports a failure, or none at all, is an error with 
   expect(err[0]).toContain("it went wrong early");
 });
 
-test("[CTL-8] a home whose daemon is just going is asked for again, not waited for in vain", async () => {
+test("[CLI-52] a home whose daemon is just going is asked for again, not waited for in vain", async () => {
   script("going");
   expect(await dispatch(["start"], context)).toBe(0);
   expect(out).toEqual([`Holdfast is running at http://127.0.0.1:9 (pid ${given().pid}).`]);
 });
 
-test("[CTL-11] options of a start that failed are not replayed; those of the last one that worked are", async () => {
+test("[CLI-54] options of a start that failed are not replayed; those of the last one that worked are", async () => {
   script("failed");
   expect(await dispatch(["start", "--port", "1"], context)).toBe(1);
   expect(existsSync(context.paths.launchFile)).toBe(false);
@@ -150,7 +150,7 @@ test("[CTL-11] options of a start that failed are not replayed; those of the las
   expect(existsSync(`${context.paths.launchFile}.before`)).toBe(false);
 });
 
-test("[CTL-1] any command starts it as it was started last, --no-start does not", async () => {
+test("[CLI-45] any command starts it as it was started last, --no-start does not", async () => {
   expect(await dispatch(["session", "ls", "--no-start"], context)).toBe(1);
   expect(existsSync(context.paths.home)).toBe(false);
   await start(context, { options: { ...defaultLaunchOptions, readOnly: true } });
@@ -161,7 +161,7 @@ test("[CTL-1] any command starts it as it was started last, --no-start does not"
   expect(JSON.parse(readFileSync(context.paths.launchFile, "utf8"))).toMatchObject({ readOnly: true });
 });
 
-test("[CTL-1] a daemon that ends right after its start is reported as that, without a word about --no-start", async () => {
+test("[CLI-45] a daemon that ends right after its start is reported as that, without a word about --no-start", async () => {
   script("dies-ready");
   expect(await dispatch(["session", "ls"], context)).toBe(1);
   expect(err.filter((line) => line !== "a note")).toEqual([
@@ -170,7 +170,7 @@ test("[CTL-1] a daemon that ends right after its start is reported as that, with
   ]);
 });
 
-test("[CTL-8] a start that waits for another one whose daemon goes without getting ready starts its own", async () => {
+test("[CLI-52] a start that waits for another one whose daemon goes without getting ready starts its own", async () => {
   mkdirSync(context.paths.run, { recursive: true });
   const other = spawn("sleep", ["0.3"]);
   writeFileSync(startingFile(context.paths, other.pid!), JSON.stringify(identify(other.pid!)));
@@ -178,14 +178,14 @@ test("[CTL-8] a start that waits for another one whose daemon goes without getti
   expect(out).toEqual([`Holdfast is running at http://127.0.0.1:9 (pid ${given().pid}).`]);
 });
 
-test("[CTL-1] three commands at once with the daemon down start one daemon and all get their answer", async () => {
+test("[CLI-45] three commands at once with the daemon down start one daemon and all get their answer", async () => {
   script("locked");
   const codes = await Promise.all(Array.from({ length: 3 }, () => dispatch(["session", "ls"], makeContext())));
   expect([codes, err.filter((line) => line !== "a note")]).toEqual([[0, 0, 0], []]);
   expect(err).toEqual(["a note"]);
 });
 
-test("[CTL-11] of several starts at once the options of the one that became the daemon are kept", async () => {
+test("[CLI-54] of several starts at once the options of the one that became the daemon are kept", async () => {
   script("locked");
   await Promise.all([1, 2, 3, 4].map((port) => dispatch(["start", "--port", String(port)], makeContext())));
   const found = findDaemon(context.paths);
@@ -194,7 +194,7 @@ test("[CTL-11] of several starts at once the options of the one that became the 
   );
 });
 
-test("[CTL-5] stop asks the daemon, waits until it is gone, and says what keeps running", async () => {
+test("[CLI-49] stop asks the daemon, waits until it is gone, and says what keeps running", async () => {
   await start(context, request);
   const identity = identify(given().pid)!;
   out.length = 0;
@@ -203,14 +203,14 @@ test("[CTL-5] stop asks the daemon, waits until it is gone, and says what keeps 
   expect(isAlive(identity)).toBe(false);
 });
 
-test("[CTL-5] a daemon that cannot be asked is ended by its identity", async () => {
+test("[CLI-49] a daemon that cannot be asked is ended by its identity", async () => {
   script("no-socket");
   await start(context, request);
   expect(await stop(context)).toEqual({ stop: "stopped", answer: null, ended: "terminated" });
   expect(err.at(-1)).toContain("is not responding; stopping its process");
 });
 
-test("[CTL-5] a daemon that ignores SIGTERM is ended by force, and that is said", async () => {
+test("[CLI-49] a daemon that ignores SIGTERM is ended by force, and that is said", async () => {
   script("stubborn");
   await start(context, request);
   const identity = identify(given().pid)!;
@@ -223,7 +223,7 @@ test("[CTL-5] a daemon that ignores SIGTERM is ended by force, and that is said"
   expect(await endDaemon(identity, { asked: false, print: () => undefined })).toBe("gone");
 });
 
-test("[CTL-2] [PROC-6] info tells a daemon that is stopped in mid-air from one that is gone", async () => {
+test("[CLI-46] [TERMINAL-9] info tells a daemon that is stopped in mid-air from one that is gone", async () => {
   await start(context, request);
   const identity = identify(given().pid)!;
   signalIdentity(identity, "SIGSTOP");
@@ -234,7 +234,7 @@ test("[CTL-2] [PROC-6] info tells a daemon that is stopped in mid-air from one t
   expect(readStat(identity.pid)).not.toBeNull();
 });
 
-test("[CTL-7] restart recalls the passphrase before the old daemon is stopped", async () => {
+test("[CLI-51] restart recalls the passphrase before the old daemon is stopped", async () => {
   const options = { ...defaultLaunchOptions, host: "0.0.0.0" };
   await start({ ...context, env: { ...context.env, HOLDFAST_PASSPHRASE: "four quiet little words" } }, { options });
   const before = given().pid;
@@ -248,7 +248,7 @@ test("[CTL-7] restart recalls the passphrase before the old daemon is stopped", 
   expect(JSON.parse(readFileSync(context.paths.launchFile, "utf8"))).toMatchObject({ host: "0.0.0.0" });
 });
 
-test("[DOC-2] doctor --fix mends permissions and removes what a dead daemon left", async () => {
+test("[CLI-58] doctor --fix mends permissions and removes what a dead daemon left", async () => {
   await start(context, request);
   const { pid } = given();
   signalIdentity(identify(pid)!, "SIGKILL");

@@ -44,7 +44,7 @@ export function isReplaced(daemonBuild: string): boolean {
 const rewrittenMs = 1_000;
 const pollMs = 25;
 
-/** Like `findDaemon`, but gives a daemon that only holds the lock a moment to write its file [DAEMON-200]. */
+/** Like `findDaemon`, but gives a daemon that only holds the lock a moment to write its file [DAEMON-18]. */
 export async function findSettledDaemon(paths: Paths): Promise<Found> {
   const until = Date.now() + rewrittenMs;
   for (;;) {

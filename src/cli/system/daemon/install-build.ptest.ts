@@ -35,7 +35,7 @@ test("[DAEMON-3] a build is installed beside a daemon that is just writing what 
   }
 });
 
-test("[UPD-203] a start while the program is being replaced says so, and does not blame the home", async () => {
+test("[CLI-72] a start while the program is being replaced says so, and does not blame the home", async () => {
   const directory = mkdtempSync(join(tmpdir(), "hf-install-"));
   const paths = resolvePaths({ HOLDFAST_HOME: join(directory, "h"), HOME: directory });
   const dist = join(directory, "dist");

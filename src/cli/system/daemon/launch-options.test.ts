@@ -26,7 +26,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 const typed = (options: Record<string, string | true>): Input => new Input([], new Map(Object.entries(options)));
 const beyond = { ...defaultLaunchOptions, host: "0.0.0.0" };
 
-test("[CTL-3] options that are not given take their defaults", () => {
+test("[CLI-47] options that are not given take their defaults", () => {
   expect(readStartOptions(typed({}), {})).toEqual(defaultLaunchOptions);
   expect(
     readStartOptions(typed({ host: "::1", port: "0", auth: "passphrase", "read-only": true, "no-restore": true }), {}),
@@ -48,7 +48,7 @@ test("[CTL-3] options that are not given take their defaults", () => {
     expect(() => readStartOptions(typed({ port }), {})).toThrow("--port must be");
 });
 
-test("[CTL-3] the last start's options are replayed; a damaged file means the defaults", () => {
+test("[CLI-47] the last start's options are replayed; a damaged file means the defaults", () => {
   expect(lastLaunchOptions(paths)).toEqual(defaultLaunchOptions);
   const options = { ...defaultLaunchOptions, port: 9, portGiven: true, readOnly: true };
   rememberLaunch(paths, options, null);
@@ -58,7 +58,7 @@ test("[CTL-3] the last start's options are replayed; a damaged file means the de
   expect(lastLaunchOptions(paths)).toEqual(defaultLaunchOptions);
 });
 
-test("[CTL-11] options of a start that nobody saw become ready are not replayed", () => {
+test("[CLI-54] options of a start that nobody saw become ready are not replayed", () => {
   rememberLaunch(paths, { ...defaultLaunchOptions, port: 1 }, null);
   expect(lastLaunchOptions(paths)).toEqual(defaultLaunchOptions);
   const good = { ...defaultLaunchOptions, port: 9 };
@@ -71,7 +71,7 @@ test("[CTL-11] options of a start that nobody saw become ready are not replayed"
   expect(lastLaunchOptions(paths)).toEqual(good);
 });
 
-test("[CTL-4] a given passphrase and a host beyond loopback mean --auth passphrase", () => {
+test("[CLI-48] a given passphrase and a host beyond loopback mean --auth passphrase", () => {
   const auth = (options: Record<string, string | true>, env = {}): string => readStartOptions(typed(options), env).auth;
   expect(auth({ host: "0.0.0.0", "passphrase-file": "f" })).toBe("passphrase");
   expect(auth({ host: "0.0.0.0" })).toBe("passphrase");
@@ -93,9 +93,9 @@ test.each([
   ["192.168.1.2", false],
   ["127.0.0.1.example.org", false],
   ["localhost.example.org", false],
-])("[CTL-4] %s is loopback: %s", (host, expected) => expect(isLoopback(bareHost(host))).toBe(expected));
+])("[CLI-48] %s is loopback: %s", (host, expected) => expect(isLoopback(bareHost(host))).toBe(expected));
 
-test("[CTL-4] beyond loopback nothing starts without a passphrase", () => {
+test("[CLI-48] beyond loopback nothing starts without a passphrase", () => {
   const sources = { file: undefined, env: {}, paths };
   expect(() => choosePassphrase(beyond, sources)).toThrow(
     "Listening on 0.0.0.0, beyond this machine, requires a passphrase.",
@@ -113,7 +113,7 @@ test("[CTL-4] beyond loopback nothing starts without a passphrase", () => {
   expect(choosePassphrase(beyond, { ...sources, file, env: { HOLDFAST_PASSPHRASE: "from env" } })).toBe("from file");
 });
 
-test("[CTL-4] a passphrase is kept 0600 and recalled by a later start", () => {
+test("[CLI-48] a passphrase is kept 0600 and recalled by a later start", () => {
   rememberLaunch(paths, beyond, "a secret phrase");
   expect(statSync(paths.passphrase).mode & 0o777).toBe(0o600);
   expect(statSync(paths.launchFile).mode & 0o777).toBe(0o600);
@@ -132,7 +132,7 @@ test.each([
   { auth: "none" },
   { restore: 1 },
   { logLevel: "loud" },
-])("[BAD-4] options that nobody can have meant, %j, are not replayed", (value) => {
+])("[DAEMON-28] options that nobody can have meant, %j, are not replayed", (value) => {
   writeFileSync(paths.launchFile, JSON.stringify(value));
   expect(lastLaunchOptions(paths)).toEqual(defaultLaunchOptions);
 });

@@ -21,7 +21,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const typed = (options: Record<string, string | string[]>): Input => new Input([], new Map(Object.entries(options)));
 
-test("[REACH-1, REACH-2] public URLs stay until they are changed; none removes them; a wrong one is refused", () => {
+test("[REMOTE-1, REMOTE-2] public URLs stay until they are changed; none removes them; a wrong one is refused", () => {
   const urls = (given: string[], kept = defaultLaunchOptions) =>
     readStartOptions(typed({ "public-url": given }), {}, { kept }).publicUrls;
   const two = urls(["https://Box.example/", "http://localhost:8080", "https://box.example"]);
@@ -39,7 +39,7 @@ test("[REACH-1, REACH-2] public URLs stay until they are changed; none removes t
   expect(readLaunchOptions({ ...kept, tlsCert: "/a" })).toBeNull();
 });
 
-test("[REACH-5] both TLS files or neither, read before anything starts, by absolute path", () => {
+test("[REMOTE-5] both TLS files or neither, read before anything starts, by absolute path", () => {
   const made = makeCertificate(home, "live", "box.example");
   const old = makeCertificate(home, "old", "box.example", -1);
   const tls = (options: Record<string, string>, kept = defaultLaunchOptions) => {
@@ -55,7 +55,7 @@ test("[REACH-5] both TLS files or neither, read before anything starts, by absol
   expect(() => tls({ "tls-cert": old.cert, "tls-key": old.key })).toThrow("expired on");
 });
 
-test("[REACH-7] beyond loopback without TLS is warned of, with the next step", () => {
+test("[REMOTE-7] beyond loopback without TLS is warned of, with the next step", () => {
   const beyond = { ...defaultLaunchOptions, host: "0.0.0.0" };
   expect(problemLines(reachProblems(beyond, paths))).toEqual([
     expect.stringContaining("Warning: Listening on 0.0.0.0 without TLS"),
@@ -81,7 +81,7 @@ test.each([
   "correct horse battery staple",
   "Holdfast-2026",
   "secret secret secret secret",
-])("[REACH-9] %j is too weak", (text) => expect(weaknessOf(text)).toMatch(/^it /));
+])("[REMOTE-9] %j is too weak", (text) => expect(weaknessOf(text)).toMatch(/^it /));
 
 test.each([
   "open sesame, said the forty",
@@ -90,16 +90,16 @@ test.each([
   "xK9$mP2qVw7!",
   "qhzjxkvwpbfmtrcd",
   "a secret phrase of mine",
-])("[REACH-9] %j is strong enough", (text) => expect(weaknessOf(text)).toBeNull());
+])("[REMOTE-9] %j is strong enough", (text) => expect(weaknessOf(text)).toBeNull());
 
-test("[REACH-9] a generated passphrase is strong and can be typed", () => {
+test("[REMOTE-9] a generated passphrase is strong and can be typed", () => {
   let at = 0;
   const made = generatePassphrase((below) => (at += 7) % below);
   expect(made).toMatch(/^([a-z]{5}-){3}[a-z]{5}$/);
   expect(weaknessOf(made)).toBeNull();
 });
 
-test("[REACH-9, REACH-10] a new passphrase must be strong; the one in use may be weak, and is known again", () => {
+test("[REMOTE-9, REMOTE-10] a new passphrase must be strong; the one in use may be weak, and is known again", () => {
   expect(() => admitPassphrase(paths, "hunter2")).toThrow(
     "The passphrase is too weak: it has fewer than 12 characters.",
   );

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Home } from "../../../../test/harness/home.ts";
 
-test("[CTL-4] start --host 0.0.0.0 with a passphrase file is enough, and so is HOLDFAST_PASSPHRASE", async () => {
+test("[CLI-48] start --host 0.0.0.0 with a passphrase file is enough, and so is HOLDFAST_PASSPHRASE", async () => {
   await using home = new Home();
   const file = join(home.directory, "secret");
   writeFileSync(file, "correct horse battery\n");
@@ -16,7 +16,7 @@ test("[CTL-4] start --host 0.0.0.0 with a passphrase file is enough, and so is H
   expect(home.daemon().options).toMatchObject({ host: "127.0.0.1", auth: "passphrase" });
 });
 
-test("[CTL-11] a port that is taken fails the start, and the next command starts as before", async () => {
+test("[CLI-54] a port that is taken fails the start, and the next command starts as before", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   await home.ok(["stop"]);
@@ -35,7 +35,7 @@ test("[CTL-11] a port that is taken fails the start, and the next command starts
   }
 });
 
-test("[HTTP-13] a read-only daemon refuses to halt sessions; one that is started only for that may", async () => {
+test("[API-13] a read-only daemon refuses to halt sessions; one that is started only for that may", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0", "--read-only"]);
   const ran = await home.cli(["stop", "--halt-sessions", "--yes"]);

@@ -9,7 +9,7 @@ import { HoldfastError } from "../../../contract/errors.ts";
 const elsewhere = "or set HOLDFAST_HOME to another directory.";
 
 /**
- * On a full disk the reserve is given up: a daemon that cannot start could not record that a session must end [DB-5].
+ * On a full disk the reserve is given up: a daemon that cannot start could not record that a session must end [DAEMON-23].
  * The daemon then writes only such records until there is space again.
  */
 export function writeHome<T>(paths: Paths, write: () => T): T {

@@ -24,7 +24,7 @@ function packageAt(path: string, about: object = { name: "holdfast" }): string {
 const touch = (path: string): void => writeFileSync(join(directory, path), "{}");
 
 describe("where it is installed", () => {
-  test("[UPD-1] npm's global and local packages are told apart", () => {
+  test("[CLI-64] npm's global and local packages are told apart", () => {
     expect(readInstallation(packageAt("usr/lib/node_modules/holdfast"))).toMatchObject({
       kind: "npm",
       scope: "global",
@@ -57,7 +57,7 @@ describe("where it is installed", () => {
     return ["nothing was refused", null];
   };
 
-  test("[UPD-1] what npm did not install is left alone, with the way to update it", () => {
+  test("[CLI-64] what npm did not install is left alone, with the way to update it", () => {
     const checkout = packageAt("src/holdfast");
     mkdirSync(join(checkout, ".git"));
     expect(refusal(checkout)).toEqual([
@@ -88,7 +88,7 @@ const place: NpmInstallation = {
 };
 
 describe("what is installed", () => {
-  test("[UPD-2] a version, a tag, a tarball or the latest; nothing that npm would take for an option", () => {
+  test("[CLI-65] a version, a tag, a tarball or the latest; nothing that npm would take for an option", () => {
     touch("a.tgz");
     touch("no-tarball");
     const spec = (from?: string): string => specOf(place, from, directory).text;
@@ -104,14 +104,14 @@ describe("what is installed", () => {
     for (const wrong of ["--global", "", "1.0 || 2", "git+ssh:x"]) expect(() => spec(wrong)).toThrow("--from must be");
   });
 
-  test("[UPD-2] the name of a package that is not published is never looked up in a registry", () => {
+  test("[CLI-65] the name of a package that is not published is never looked up in a registry", () => {
     const own = { ...place, unpublished: true };
     for (const from of [undefined, "1.2.3"]) expect(() => specOf(own, from, "/")).toThrow("is not published");
     touch("a.tgz");
     expect(specOf(own, "a.tgz", directory)).toEqual({ text: join(directory, "a.tgz"), tarball: true });
   });
 
-  test("[UPD-3] npm is given the place where the old one lies", () => {
+  test("[CLI-66] npm is given the place where the old one lies", () => {
     const quiet = ["--no-audit", "--no-fund", "--", "holdfast@2"];
     const spec = { text: "holdfast@2", tarball: false };
     expect(installArguments(place, spec)).toEqual(["install", "--global", "--prefix", "/usr", ...quiet]);
@@ -119,7 +119,7 @@ describe("what is installed", () => {
     expect(installArguments(local, spec)).toEqual(["install", "--prefix", "/app", ...quiet]);
   });
 
-  test("[UPD-3] what npm says of a package is read in both of its forms", () => {
+  test("[CLI-66] what npm says of a package is read in both of its forms", () => {
     const about = { name: "holdfast", version: "2.0.0" };
     expect(readPacked(JSON.stringify([about]))).toEqual(about);
     expect(readPacked(JSON.stringify({ holdfast: about }))).toEqual(about);
@@ -127,7 +127,7 @@ describe("what is installed", () => {
   });
 });
 
-test("[UPD-5] with nobody to ask the daemon stays; one that a manager runs is left to it; one that is new needs none", async () => {
+test("[CLI-68] with nobody to ask the daemon stays; one that a manager runs is left to it; one that is new needs none", async () => {
   const offer = async (daemon: object, yes: boolean): Promise<string> => {
     const out: string[] = [];
     const context = createContext({

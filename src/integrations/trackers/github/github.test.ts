@@ -12,7 +12,7 @@ afterEach(async () => {
   await world.close();
 });
 
-describe("[TRACK-1, TRACK-2, TRACK-3, TRACK-4, TRACK-5, TRACK-6, TRACK-7, TRUST-11] GitHub is a code host", () => {
+describe("[TRACKER-1, TRACKER-2, TRACKER-3, TRACKER-4, TRACKER-5, TRACKER-6, TRACKER-7, TRUST-11] GitHub is a code host", () => {
   test.each(hostContract)(
     "$title",
     async (one) => {
@@ -24,14 +24,14 @@ describe("[TRACK-1, TRACK-2, TRACK-3, TRACK-4, TRACK-5, TRACK-6, TRACK-7, TRUST-
 });
 
 describe("GitHub's own ways", () => {
-  test("[TRK-9] a pull request that answers under its number as an issue is told apart", async () => {
+  test("[TRACKER-46] a pull request that answers under its number as an issue is told apart", async () => {
     const { model, tracker } = world;
     const pull = model.openPullRequest({ branch: "b" });
     expect(known(await tracker.issue(String(pull)))).toMatchObject({ key: String(pull), isPullRequest: true });
     expect(known(await tracker.issue(String(model.openIssue())))).not.toHaveProperty("isPullRequest");
   });
 
-  test("[GH-1] 200 sessions are polled within five requests, and for one 304 when nothing moved", async () => {
+  test("[TRACKER-12] 200 sessions are polled within five requests, and for one 304 when nothing moved", async () => {
     const { model, tracker, advance } = world;
     const questions = Array.from({ length: 200 }, (_, index) => question(`s/app-${index}`));
     for (const { branch } of questions.slice(0, 150)) {
@@ -66,7 +66,7 @@ describe("GitHub's own ways", () => {
     expect(tracker.budget().notModified).toBe(4);
   }, 60_000);
 
-  test("[GH-2] a failing field concerns its own session alone", async () => {
+  test("[TRACKER-13] a failing field concerns its own session alone", async () => {
     const { model, tracker } = world;
     const broken = model.openPullRequest({ branch: "s/1" });
     const whole = model.openPullRequest({ branch: "s/2" });
@@ -94,7 +94,7 @@ describe("GitHub's own ways", () => {
     expect((await tracker.issues(["1"])).get("1")).toMatchObject({ why: "GitHub did not return the issue's state." });
   });
 
-  test("[GH-3] the host that keeps the logs never sees the token", async () => {
+  test("[TRACKER-14] the host that keeps the logs never sees the token", async () => {
     const { model, tracker, secret } = world;
     const elsewhere = await new GithubLoopback().listen();
     try {
@@ -119,7 +119,7 @@ describe("GitHub's own ways", () => {
     }
   });
 
-  test("[TRACK-5] a redirect in a circle ends", async () => {
+  test("[TRACKER-5] a redirect in a circle ends", async () => {
     const { model, tracker } = world;
     const location = `${model.url}/api/v3/repos/owner/app/issues/1`;
     model.fail({ how: "status", status: 301, headers: { location } }, { times: 100 });
@@ -127,7 +127,7 @@ describe("GitHub's own ways", () => {
     expect(model.requests).toBe(2);
   });
 
-  test("[GH-4] strangers' reviews decide nothing, and a request for changes is a thread", async () => {
+  test("[TRACKER-15] strangers' reviews decide nothing, and a request for changes is a thread", async () => {
     const { model, tracker } = world;
     const number = model.openPullRequest({ branch: "b" });
     model.review(number, "approved", { author: "stranger", writer: false });
@@ -145,7 +145,7 @@ describe("GitHub's own ways", () => {
     expect((await read()).review).toBe("approved");
   });
 
-  test("[GH-5] all of 250 checks are told", async () => {
+  test("[TRACKER-16] all of 250 checks are told", async () => {
     const { model, tracker } = world;
     const number = model.openPullRequest({ branch: "b" });
     for (let one = 0; one < 250; one++) model.setCheck(number, `check ${one}`, one === 249 ? "failed" : "passed");
@@ -158,7 +158,7 @@ describe("GitHub's own ways", () => {
     ]);
   });
 
-  test("[GH-6] a base with or without its path is the same place; a limit in a good answer is a limit", async () => {
+  test("[TRACKER-17] a base with or without its path is the same place; a limit in a good answer is a limit", async () => {
     const { model, tracker, trackers, settings } = world;
     const number = String(model.openPullRequest({ branch: "b" }));
     const full = trackers.for({ ...settings, baseUrl: `${model.url}/api/v3/` });
@@ -177,7 +177,7 @@ describe("GitHub's own ways", () => {
     });
   });
 
-  test("[GH-7] a merge squashes where merge commits are not allowed", async () => {
+  test("[TRACKER-18] a merge squashes where merge commits are not allowed", async () => {
     const { model, tracker } = world;
     const number = model.openPullRequest({ branch: "b" });
     model.allowedMerges = { merge: false, squash: true, rebase: false };

@@ -13,7 +13,7 @@ afterEach(async () => {
   await world.close();
 });
 
-describe("[TRACK-1, TRACK-2, TRACK-3, TRACK-4, TRACK-5, TRACK-6, TRACK-7, TRUST-11] GitLab is a code host", () => {
+describe("[TRACKER-1, TRACKER-2, TRACKER-3, TRACKER-4, TRACKER-5, TRACKER-6, TRACKER-7, TRUST-11] GitLab is a code host", () => {
   test.each(hostContract)(
     "$title",
     async (one) => {
@@ -25,7 +25,7 @@ describe("[TRACK-1, TRACK-2, TRACK-3, TRACK-4, TRACK-5, TRACK-6, TRACK-7, TRUST-
 });
 
 describe("GitLab's own ways", () => {
-  test("[GL-1] 200 sessions cost one conditional request while nothing moves", async () => {
+  test("[TRACKER-19] 200 sessions cost one conditional request while nothing moves", async () => {
     const { model, tracker } = world;
     const questions = Array.from({ length: 200 }, (_, index) => question(`s/app-${index}`));
     for (const { branch } of questions.slice(0, 150)) model.merge(model.openPullRequest({ branch }));
@@ -50,7 +50,7 @@ describe("GitLab's own ways", () => {
     expect(pending).toEqual({ requests: 4, free: 4 });
   }, 60_000);
 
-  test("[GL-2] one that was updated long ago is found by its branch, in a project of subgroups", async () => {
+  test("[TRACKER-20] one that was updated long ago is found by its branch, in a project of subgroups", async () => {
     const { model, trackers, settings } = world;
     model.repo = "group/sub/app";
     const old = model.openPullRequest({ branch: "s/old" });
@@ -62,7 +62,7 @@ describe("GitLab's own ways", () => {
     expect(model.seen[0]!.path).toContain("/projects/group%2Fsub%2Fapp/");
   });
 
-  test("[GL-3] jobs that may fail do not count, and the pipeline speaks where no job does", () => {
+  test("[TRACKER-21] jobs that may fail do not count, and the pipeline speaks where no job does", () => {
     const job = (name: string, status: string, allow_failure = false) => ({
       name,
       status,
@@ -84,7 +84,7 @@ describe("GitLab's own ways", () => {
     expect(told("success")).toEqual(["pipeline passed"]);
   });
 
-  test("[GL-3] a fork's jobs and logs are read in the fork", async () => {
+  test("[TRACKER-21] a fork's jobs and logs are read in the fork", async () => {
     const { model, tracker } = world;
     const number = model.openPullRequest({ branch: "b", repo: "someone/app" });
     model.setCheck(number, "test", "failed", { log: "forked" });

@@ -112,7 +112,7 @@ test("[CLI-61] doctor names every mistake in the person's configuration and in t
   writeFileSync(file, sound);
   await home.ok(["project", "add", home.repo]);
   const told = async (): Promise<string[]> =>
-    (await home.cli(["doctor"])).stdout.split("\n").filter((line) => /configuration/.test(line));
+    (await home.cli(["doctor"])).stdout.split("\n").filter((line) => /^\S+ +configuration /.test(line));
   expect(await told()).toMatchObject([expect.stringContaining("1 configuration file can be read.")]);
   writeFileSync(file, "projects:\n  my-app:\n    path: .\n    agnt: demo\n");
   writeFileSync(home.paths.config, "defaults:\n  knd: chat\n");

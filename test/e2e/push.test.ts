@@ -48,7 +48,7 @@ test("[NOTIFY-5, NOTIFY-6, NOTIFY-8, NOTIFY-12] a question of an agent reaches t
   expect(await home.call("pushTest", name, { body: {} })).toEqual({ sent: true, why: null });
   const said = [JSON.stringify([listed, await home.events(id)])];
   for (const file of readdirSync(home.paths.logs)) said.push(readFileSync(join(home.paths.logs, file), "utf8"));
-  expect(said.join("\n")).toContain("a browser subscribed to push");
+  expect(said.join("\n")).toContain("browser subscribed to push");
   expect(said.join("\n")).not.toContain(browser.path);
   await home.call("logout", "", { body: { all: true } });
   expect((await home.call("push", "")).browsers).toEqual([]);

@@ -3,7 +3,7 @@
  * framework: see docs/decisions/0002. Owns its two servers and every follower, and closes them all within a second.
  */
 import { chmodSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TlsFiles } from "../base/tls-files.ts";
@@ -12,7 +12,7 @@ import { HoldfastError } from "../contract/errors.ts";
 import type { FollowingDevice } from "../contract/stream.ts";
 import type { DeviceJson } from "../contract/device.ts";
 import type { Access, Bearer } from "./access.ts";
-import { refuseUpgrade, Refusal } from "./response.ts";
+import { createServer, refuseUpgrade, Refusal } from "./response.ts";
 import { promptLimitBytes } from "./body.ts";
 import { createDispatch, type Dispatch } from "./dispatch.ts";
 import { createFollowers } from "./followers.ts";

@@ -4,13 +4,12 @@ import type { Tmux } from "./tmux.ts";
 import type { InputLine } from "../ports/agents.ts";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { listProcesses } from "../base/pid.ts";
+import { run } from "../base/run.ts";
 
 const deadlineMs = 2000;
 
 /** Null where it cannot be asked. One process, so it is asked last: where everything else shows that the agent is ready. */
 export async function isRaw(tty: string): Promise<boolean | null> {
-  // Loaded when a first prompt is typed: a starting daemon has no need of it.
-  const { run } = await import("../base/run.ts");
   const ran = await run(["stty", process.platform === "darwin" ? "-f" : "-F", tty, "-a"], { deadlineMs });
   if (ran?.code !== 0) return null;
   return /(^|\s)-icanon\b/.test(ran.stdout) && /(^|\s)-echo\b/.test(ran.stdout);

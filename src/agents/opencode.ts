@@ -1,4 +1,4 @@
-/** OpenCode, seen with 1.18.33. A plugin of ours, named by environment beside the user's own, tells what it does. */
+/** OpenCode, seen with 1.18.33. A plugin of ours, named by environment beside the user's own, reports its activity. */
 import type { AgentDefinition } from "../ports/agents.ts";
 import { hooksVariable, hookLinesName } from "./hook-script.ts";
 
@@ -6,12 +6,12 @@ export const opencodePlugin = `// Written by Holdfast.
 import { appendFileSync } from "node:fs";
 
 const lines = process.env.${hooksVariable} + "/${hookLinesName}";
-const told = new Set(["permission.asked", "permission.replied", "question.asked", "question.replied", "question.rejected"]);
+const reported = new Set(["permission.asked", "permission.replied", "question.asked", "question.replied", "question.rejected"]);
 const children = new Set();
 let answering;
 let said = "";
 
-function tell(event, data) {
+function report(event, data) {
   try {
     appendFileSync(lines, JSON.stringify({ event, at: Date.now(), data }) + "\\n");
   } catch {}
@@ -21,16 +21,16 @@ function take(event) {
   const { type, properties = {} } = event;
   const sessionID = properties.sessionID ?? properties.info?.sessionID ?? properties.part?.sessionID ?? properties.info?.id;
   if (properties.info?.parentID !== undefined && type.startsWith("session.")) children.add(sessionID);
-  if (told.has(type)) return tell(type, { sessionID });
+  if (reported.has(type)) return report(type, { sessionID });
   if (sessionID === undefined || children.has(sessionID)) return;
   if (type === "message.updated" && properties.info?.role === "assistant") answering = properties.info.id;
   if (type === "message.part.updated" && properties.part?.type === "text" && properties.part.messageID === answering) {
     said = properties.part.text.slice(-1000);
   }
-  if (type === "session.created") tell(type, { sessionID });
+  if (type === "session.created") report(type, { sessionID });
   if (type !== "session.status") return;
   const status = properties.status?.type;
-  tell("session." + status, status === "idle" ? { sessionID, said } : { sessionID });
+  report("session." + status, status === "idle" ? { sessionID, said } : { sessionID });
 }
 
 export const Holdfast = async () => ({
@@ -43,7 +43,7 @@ export const Holdfast = async () => ({
     try {
       if (children.has(sessionID)) return;
       const text = parts.flatMap((part) => (part.type === "text" && !part.synthetic ? [part.text] : [])).join("\\n");
-      tell("prompt", { sessionID, text });
+      report("prompt", { sessionID, text });
     } catch {}
   },
 });

@@ -168,7 +168,7 @@ test("[DEMO-3] an edit writes the file and shows the diff, and writes nothing ou
   expect(readdirSync(directory).filter((name) => !/^(work-\d+|gates|conversations)$/.test(name))).toEqual([]);
 });
 
-test("[DEMO-4] a question waits for its answer, whatever it is, and the turn goes on; what is allowed for good is not asked again", async () => {
+test("[DEMO-4] a permission request waits for any answer, then the turn continues; a permanent approval is not requested again", async () => {
   const asked: RequestPermissionRequest[] = [];
   const kinds = ["allow_once", "reject_once", "none", "allow_always"];
   const demo = share(async (request) => pick(request, kinds[asked.push(request) - 1]!));
@@ -327,7 +327,7 @@ test("[DEMO-8] a gate lets the turn on when its file is there", async () => {
   expect(demo.text()).toBe("before\nbehind\n");
 });
 
-test("[DEMO-9] /clear goes on under a new id that the next update carries, without context; the old one keeps its own", async () => {
+test("[DEMO-9] /clear continues without context under a new id, which the next update has; the old conversation keeps its own", async () => {
   const demo = share();
   const id = await demo.open(cwd);
   await demo.prompt(id, "say: one");

@@ -88,7 +88,7 @@ test("[DEMO-13] exits-at-once and dies-mid-turn: the exit status, and the words 
   expect(late.output).not.toContain('"id":"p"');
 });
 
-test("[DEMO-13] floods: writes until it is cancelled, or as much as it was told", async () => {
+test("[DEMO-13] floods: writes until it is cancelled, or as much as requested", async () => {
   await using agent = new Agent("floods");
   await agent.open();
   agent.prompt();
@@ -154,7 +154,7 @@ test("[DEMO-13] setsids-children: the child outlives the agent and SIGTERM", asy
   await until("the child's end", () => !isRunning(child));
 });
 
-test("[DEMO-13] unknown-notifications: asks what nobody knows, and tells how it was answered", async () => {
+test("[DEMO-13] unknown-notifications: sends unknown requests and reports the responses", async () => {
   await using agent = new Agent("unknown-notifications");
   await agent.open();
   agent.prompt();

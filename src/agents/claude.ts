@@ -7,7 +7,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { readStat } from "../base/pid.ts";
 import { findInner } from "../base/pid-namespace.ts";
-import type { Activity } from "../model/session.ts";
+import type { Activity } from "../contract/ids.ts";
 
 const activities: Record<string, Activity> = { idle: "idle", busy: "working", waiting: "needs_input" };
 

@@ -1,7 +1,7 @@
 /** Titles and screens as the real agents showed them. */
 import { expect, test } from "vitest";
 import type { TerminalAgent } from "../ports/agents.ts";
-import type { Activity } from "../model/session.ts";
+import type { Activity } from "../contract/ids.ts";
 import { openAgents } from "./project-agents.ts";
 import { thisMachine } from "./registry.ts";
 

@@ -1,12 +1,12 @@
 /** What an agent that calls the daemon may do: the `who` of each operation, within the agent's own project. */
 import type { Containment } from "../contract/containment.ts";
 import { HoldfastError } from "../contract/errors.ts";
-import { asSessionId, type ProjectId } from "../contract/ids.ts";
+import { type Actor, asSessionId, type ProjectId } from "../contract/ids.ts";
 import { operation, type OperationName } from "../contract/operations.ts";
 import { includes, rightWords, type Right } from "../contract/rights.ts";
 import type { SpawnRequest } from "../contract/spawn.ts";
 import { quoteBlock, inert } from "../model/text.ts";
-import type { Actor, SessionState } from "../model/session.ts";
+import type { SessionState } from "../model/session.ts";
 import { isShell } from "../model/roles.ts";
 import type { ApiRequest, Authorize, Call } from "../ports/api.ts";
 import type { ProjectSettings } from "../ports/projects.ts";

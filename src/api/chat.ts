@@ -2,8 +2,8 @@
 import { chatActivity } from "../model/status.ts";
 import type { ApiRequest } from "../ports/api.ts";
 import { HoldfastError } from "../contract/errors.ts";
-import { asPromptId } from "../contract/ids.ts";
-import type { PermissionOption, SessionState } from "../model/session.ts";
+import { asPromptId, type PermissionOption } from "../contract/ids.ts";
+import type { SessionState } from "../model/session.ts";
 import { optionKindWords } from "../model/tool-call.ts";
 import type { Input, Output } from "../contract/operations.ts";
 import type { WorkerJson } from "../contract/chat.ts";

@@ -2,8 +2,8 @@
 import { reach } from "../base/test-points.ts";
 import { isLive, downReason } from "../model/runs.ts";
 import type { Output } from "../contract/operations.ts";
-import type { SessionId } from "../contract/ids.ts";
-import type { Actor, SessionState } from "../model/session.ts";
+import type { Actor, SessionId } from "../contract/ids.ts";
+import type { SessionState } from "../model/session.ts";
 import { commitPolicyVerb } from "../supervisor/apply-verb.ts";
 import { runtimeFacts } from "../supervisor/observe.ts";
 import type { Loop } from "../supervisor/loop.ts";

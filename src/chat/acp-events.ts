@@ -15,10 +15,10 @@ import {
   type Fence,
 } from "../contract/acp.ts";
 import type { FactEvent } from "../contract/event.ts";
-import type { LaunchId, PromptId } from "../contract/ids.ts";
+import type { LaunchId, PermissionOption, PromptId } from "../contract/ids.ts";
 import { ruleActor } from "../contract/permission-rules.ts";
 import { agentIdOf, isAgentRequestId, newQuestionId, type AgentRequestId } from "../contract/question.ts";
-import type { PermissionOption, SessionState } from "../model/session.ts";
+import type { SessionState } from "../model/session.ts";
 import type { ToolCallFields } from "../model/tool-call.ts";
 import {
   type MappedOutput,

@@ -18,9 +18,8 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { makePrivateDirectory, readJson, syncDirectory, writeDurable } from "../base/durable-file.ts";
-import type { LaunchId, SessionId } from "../contract/ids.ts";
+import type { ExitStatus, LaunchId, SessionId } from "../contract/ids.ts";
 import { asLaunchId } from "../contract/ids.ts";
-import type { ExitStatus } from "../model/session.ts";
 import { keptErrors, recordFile, type WorkerRecord } from "../contract/worker-record.ts";
 
 /** What is on its way out; nothing checks such a name again. */

@@ -14,7 +14,8 @@ import { version } from "../base/program.ts";
 import type { ChatAgent } from "../ports/agents.ts";
 import { configurationActor } from "../contract/agents.ts";
 import { authRequired, methodNotFound, type ChatPick, pickKey } from "../contract/acp.ts";
-import type { LaunchHow, SessionState } from "../model/session.ts";
+import type { SessionState } from "../model/session.ts";
+import type { LaunchHow } from "../contract/ids.ts";
 import {
   ask as askAgent,
   isWanted,

@@ -13,9 +13,9 @@ import {
   resultLine,
   type ChatPick,
 } from "../contract/acp.ts";
-import type { LaunchId, PromptId } from "../contract/ids.ts";
+import type { Actor, LaunchId, PromptId } from "../contract/ids.ts";
 import { agentIdOf } from "../contract/question.ts";
-import type { Actor, SessionState } from "../model/session.ts";
+import type { SessionState } from "../model/session.ts";
 import { ask, canReceive, flush, isGone, record } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { settingRequest } from "./handshake.ts";

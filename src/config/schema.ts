@@ -5,12 +5,11 @@
 import * as z from "zod/mini";
 import { builtInIds, idsWithModel } from "../agents/registry.ts";
 import { containModes, namedCaches } from "../contract/containment.ts";
-import { prefixPattern, projectIdPattern } from "../contract/ids.ts";
+import { kinds, prefixPattern, projectIdPattern } from "../contract/ids.ts";
 import { ruleActions, ruleFields } from "../contract/permission-rules.ts";
 import { trackerTypes } from "../contract/tracker.ts";
 import { described, key, webAddress } from "../integrations/notifiers/notifier.ts";
 import * as notifiers from "../integrations/notifiers/registry.ts";
-import { kinds } from "../model/session.ts";
 import {
   branchFault,
   containPathFault,

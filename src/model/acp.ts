@@ -1,8 +1,8 @@
 /** Reads an agent's messages: any field may be missing or have another type. */
 import type { ChatEvent, FactEvent } from "../contract/event.ts";
-import type { PermissionOption, SessionState } from "./session.ts";
+import type { SessionState } from "./session.ts";
 import type { Fence } from "../contract/acp.ts";
-import type { LaunchId } from "../contract/ids.ts";
+import type { LaunchId, PermissionOption } from "../contract/ids.ts";
 import type { RuleName } from "../contract/permission-rules.ts";
 import type { ToolCallFields } from "./tool-call.ts";
 

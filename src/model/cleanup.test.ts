@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Status } from "./session.ts";
+import type { Status } from "../contract/ids.ts";
 import { planCleanup, type CleanupCandidate, judgeLanding, workLeft } from "./cleanup.ts";
 import {
   absent,

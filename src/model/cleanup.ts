@@ -1,6 +1,7 @@
 /** Which sessions a cleanup would kill, and why. It only plans: the kill is a verb like any other. */
 import type { CleanupLine } from "../contract/session.ts";
-import type { SessionState, Status } from "./session.ts";
+import type { SessionState } from "./session.ts";
+import type { Status } from "../contract/ids.ts";
 import type { Observed, RuntimeFacts } from "./facts.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** What a decision is made of. Gathered by supervisor/observe.ts; nothing here reads a clock, a disk or a process. */
-import type { PromptId } from "../contract/ids.ts";
-import type { EndedHow, ExitStatus, LaunchHow, SessionState } from "./session.ts";
+import type { EndedHow, ExitStatus, LaunchHow, PromptId } from "../contract/ids.ts";
+import type { SessionState } from "./session.ts";
 
 /** `unknown` is not `absent`: nothing destructive may follow from it. */
 export type Observed<T> = { is: "known"; value: T } | { is: "absent" } | { is: "unknown"; why: string };

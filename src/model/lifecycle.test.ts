@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { SessionEvent } from "../contract/event.ts";
-import { asLaunchId, asPromptId } from "../contract/ids.ts";
+import { asLaunchId, asPromptId, type Want } from "../contract/ids.ts";
 import { reduce } from "./reduce.ts";
-import type { SessionState, Want } from "./session.ts";
+import type { SessionState } from "./session.ts";
 import { applyVerb, conversionEvents, type Verb, type VerbResult, type VerbContext } from "./lifecycle.ts";
 import { created, ended, failed, fold, intent, ready, started, t0, trashed, up } from "../supervisor/facts.fixture.ts";
 

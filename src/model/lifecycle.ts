@@ -5,9 +5,9 @@
  */
 import type { ErrorCode, ErrorReason } from "../contract/errors.ts";
 import type { Attachment, FactEvent, IntentEvent, Judged, SessionEvent } from "../contract/event.ts";
-import type { PromptId } from "../contract/ids.ts";
+import type { Actor, Conversion, PromptId, Want } from "../contract/ids.ts";
 import { isOpen, reactionActor } from "../contract/reaction.ts";
-import type { Actor, Conversion, IntentName, SessionState, Want } from "./session.ts";
+import type { IntentName, SessionState } from "./session.ts";
 import { downReason } from "./runs.ts";
 import { quoteShellWord } from "./text.ts";
 

@@ -3,7 +3,7 @@
  * never widens anything: an allow rule does not match it, and a rule that denies or asks stops there for the user.
  */
 import type { PermissionRule, RuleAction } from "../contract/permission-rules.ts";
-import type { PermissionOption } from "./session.ts";
+import type { PermissionOption } from "../contract/ids.ts";
 
 /**
  * Patterns of permission rules. Each is matched against the entire text, in time that grows with its length: the text is

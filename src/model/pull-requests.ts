@@ -1,5 +1,6 @@
 /** Pull requests: their part of the session reducer, and what they mean for the session's status. */
-import type { SessionState, Status } from "./session.ts";
+import type { SessionState } from "./session.ts";
+import type { Status } from "../contract/ids.ts";
 import { formatDuration } from "./duration.ts";
 import type { TrackerEvent } from "../contract/event.ts";
 import { rememberedKeys } from "../contract/reaction.ts";

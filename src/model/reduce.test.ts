@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { IntentEvent, SessionEvent, StoredEvent } from "../contract/event.ts";
-import { asLaunchId, asProjectId, asPromptId, asSessionId, asTrashId } from "../contract/ids.ts";
+import { asLaunchId, asProjectId, asPromptId, asSessionId, asTrashId, type Want } from "../contract/ids.ts";
 import { reduce } from "./reduce.ts";
-import type { SessionState, Want } from "./session.ts";
+import type { SessionState } from "./session.ts";
 
 const launch = asLaunchId("launch-1");
 const p1 = asPromptId("p-1");

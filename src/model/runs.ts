@@ -1,5 +1,6 @@
 /** The latest launch: how it ended, whether its program can start, and whether the session may be launched again. */
-import type { EndedHow, ExitStatus, Run, SessionState } from "./session.ts";
+import type { Run, SessionState } from "./session.ts";
+import type { EndedHow, ExitStatus } from "../contract/ids.ts";
 
 /** The daemon's sentence for a program that is not on PATH; the CLI compares it with the user's own PATH. */
 const onPath = /^(\S+) was not found on PATH\b/gm;

@@ -24,22 +24,6 @@ import type { Asker } from "../contract/question.ts";
 import type { ReactionHistory, ReactionName } from "../contract/reaction.ts";
 import type { SeenIssue, SeenPullRequest } from "../contract/tracker.ts";
 
-export { kinds, pullRequestStatuses, roles } from "../contract/ids.ts";
-export type {
-  Activity,
-  Actor,
-  Conversion,
-  EndedHow,
-  ExitStatus,
-  Kind,
-  LaunchHow,
-  PermissionOption,
-  ProcessIdentity,
-  Role,
-  Status,
-  Want,
-} from "../contract/ids.ts";
-
 /** `seq` is the event that wrote it: order follows the sequence, because clocks can be set back. */
 export type Intent = Want & { by: Actor; at: number; seq: number };
 export type IntentName = Want["want"];

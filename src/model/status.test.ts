@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { SessionEvent } from "../contract/event.ts";
-import { asLaunchId, asPromptId } from "../contract/ids.ts";
-import type { SessionState, Status, Activity } from "./session.ts";
+import { type Activity, asLaunchId, asPromptId, type Status } from "../contract/ids.ts";
+import type { SessionState } from "./session.ts";
 import type { SessionFacts } from "./facts.ts";
 import { describeExit, statusOf, type StatusOptions, isStuck, mergeActivity, type Hint } from "./status.ts";
 import {

@@ -1,5 +1,6 @@
 /** A session's status: computed from its state and the observation on each request, never stored. */
-import type { ExitStatus, SessionState, Status, Activity } from "./session.ts";
+import type { SessionState } from "./session.ts";
+import type { Activity, ExitStatus, Status } from "../contract/ids.ts";
 import type { Observed, RuntimeFacts } from "./facts.ts";
 import { pullRequestStatus } from "./pull-requests.ts";
 import { crashBudget, crashWindowMs, isLive, downReason, type DownReason } from "./runs.ts";

@@ -2,7 +2,7 @@
  * Agents are data. Placeholders in argv, env values and file texts: `{id}` conversation id, `{prompt}` first prompt,
  * `{hooks}` the launch's own hook directory.
  */
-import type { Activity } from "../model/session.ts";
+import type { Activity } from "../contract/ids.ts";
 
 export interface TerminalAgent {
   /** argv of a first start. */

@@ -3,7 +3,7 @@ import type { Claims, Peer } from "../contract/caller.ts";
 import type { Input, OperationName, Output, Params, Query } from "../contract/operations.ts";
 import type { Right } from "../contract/rights.ts";
 import type { Frame } from "../contract/stream.ts";
-import type { Actor } from "../model/session.ts";
+import type { Actor } from "../contract/ids.ts";
 import type { TerminalView, ViewRequest } from "./runtime.ts";
 
 /** One API call as a handler receives it; the server has checked it against the contract. */

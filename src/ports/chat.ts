@@ -1,7 +1,7 @@
 /** What the daemon asks of a chat runtime beyond `Runtime`, and what that runtime needs of the daemon. */
 import type { ChatPick } from "../contract/acp.ts";
-import type { LaunchId, SessionId } from "../contract/ids.ts";
-import type { Actor, SessionState } from "../model/session.ts";
+import type { Actor, LaunchId, SessionId } from "../contract/ids.ts";
+import type { SessionState } from "../model/session.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Change, Store } from "./store.ts";
 

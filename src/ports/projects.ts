@@ -1,8 +1,7 @@
 /** Projects as the daemon sees them: the registered row with the current settings of its holdfast.yaml. */
 import type { Containment } from "../contract/containment.ts";
-import type { ProjectId } from "../contract/ids.ts";
+import type { Kind, ProjectId } from "../contract/ids.ts";
 import type { ReactionSettings } from "../contract/reaction.ts";
-import type { Kind } from "../model/session.ts";
 import type { AgentConfiguration } from "./agents.ts";
 import type { NotifySettings } from "./notify.ts";
 import type { ProjectRow } from "./store.ts";

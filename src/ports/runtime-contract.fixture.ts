@@ -6,8 +6,8 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { isAlive } from "../base/pid.ts";
 import type { LaunchRequest, Observation, Runtime, RuntimeSeen } from "./runtime.ts";
-import { asLaunchId } from "../contract/ids.ts";
-import type { ProcessIdentity, SessionState } from "../model/session.ts";
+import { asLaunchId, type ProcessIdentity } from "../contract/ids.ts";
+import type { SessionState } from "../model/session.ts";
 
 /** How the agent of a contract session behaves. */
 export type Behaviour = "waits" | "forks-a-child" | "ignores-sigterm" | "setsids-away" | "exits-at-once";

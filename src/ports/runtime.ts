@@ -1,6 +1,14 @@
 /** What runs agents. Two of them exist, tmux for terminals and ACP for chat; both pass `ports/runtime-contract.fixture.ts`. */
-import type { LaunchId, PromptId, SessionId } from "../contract/ids.ts";
-import type { Activity, ExitStatus, LaunchHow, ProcessIdentity, SessionState } from "../model/session.ts";
+import type {
+  Activity,
+  ExitStatus,
+  LaunchHow,
+  LaunchId,
+  ProcessIdentity,
+  PromptId,
+  SessionId,
+} from "../contract/ids.ts";
+import type { SessionState } from "../model/session.ts";
 
 /** `unknown` is not `absent`: nothing destructive may follow from it. */
 export type Observed<T> = { is: "known"; value: T } | { is: "absent" } | { is: "unknown"; why: string };

@@ -15,9 +15,8 @@ import {
 } from "../contract/device-proof.ts";
 import type { Operation } from "../contract/operation.ts";
 import { tokenProtocolPrefix } from "../contract/stream.ts";
-import { sessionIdPattern } from "../contract/ids.ts";
+import { type Actor, sessionIdPattern } from "../contract/ids.ts";
 import { includes, rightWords, type Right } from "../contract/rights.ts";
-import type { Actor } from "../model/session.ts";
 import type { Access, Bearer, From } from "./access.ts";
 import { createOwnAddresses, type Hosts } from "./hosts.ts";
 import { quoted, Refusal } from "./response.ts";

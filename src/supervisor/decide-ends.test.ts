@@ -1,6 +1,6 @@
 import { describe } from "vitest";
 import type { SessionEvent } from "../contract/event.ts";
-import type { ExitStatus } from "../model/session.ts";
+import type { ExitStatus } from "../contract/ids.ts";
 import type { Action } from "../model/facts.ts";
 import {
   base,

@@ -1,8 +1,17 @@
 /** Whole facts for tests, in one line each. A session is made by folding events, so that no test invents a state. */
 import type { FactEvent, IntentEvent, SessionEvent } from "../contract/event.ts";
-import { asLaunchId, asProjectId, asPromptId, asSessionId, asTrashId } from "../contract/ids.ts";
+import {
+  asLaunchId,
+  asProjectId,
+  asPromptId,
+  asSessionId,
+  asTrashId,
+  type EndedHow,
+  type ExitStatus,
+  type Want,
+} from "../contract/ids.ts";
 import { reduce } from "../model/reduce.ts";
-import type { EndedHow, ExitStatus, SessionState, Want } from "../model/session.ts";
+import type { SessionState } from "../model/session.ts";
 import type { Observed, RuntimeFacts, SessionFacts } from "../model/facts.ts";
 
 export const t0 = 1_000_000;

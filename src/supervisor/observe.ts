@@ -1,8 +1,8 @@
 /** Observes many sessions at once, each runtime with a deadline: a late response means unknown, never absent. */
 import { bounded } from "../base/async.ts";
 import type { Observation } from "../ports/runtime.ts";
-import type { SessionId } from "../contract/ids.ts";
-import { kinds, type SessionState } from "../model/session.ts";
+import { kinds, type SessionId } from "../contract/ids.ts";
+import { type SessionState } from "../model/session.ts";
 import type { Services } from "./services.ts";
 import type { Observed, RuntimeFacts } from "../model/facts.ts";
 

@@ -6,7 +6,8 @@ import type { AgentDefinition, Agents } from "../ports/agents.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import type { Store } from "../ports/store.ts";
 import { notOnPath } from "../model/runs.ts";
-import type { Kind, SessionState } from "../model/session.ts";
+import type { SessionState } from "../model/session.ts";
+import type { Kind } from "../contract/ids.ts";
 import type { KnownSettings } from "./known-settings.ts";
 
 type Session = Pick<SessionState, "project" | "agent" | "kind" | "contain">;

@@ -3,9 +3,19 @@
  * two steps. Everything that a crash would take with it lives in a generator; everything durable lives in `Sim`.
  */
 import type { SessionEvent } from "../contract/event.ts";
-import { asLaunchId, asPromptId, asSessionId, asTrashId, type LaunchId, type PromptId } from "../contract/ids.ts";
+import {
+  asLaunchId,
+  asPromptId,
+  asSessionId,
+  asTrashId,
+  type ExitStatus,
+  type Kind,
+  type LaunchId,
+  type PromptId,
+  type Want,
+} from "../contract/ids.ts";
 import { reduce } from "../model/reduce.ts";
-import type { ExitStatus, Kind, SessionState, Want } from "../model/session.ts";
+import type { SessionState } from "../model/session.ts";
 import { decide } from "./decide.ts";
 import type { Action, SessionFacts, StopReason } from "../model/facts.ts";
 import { applyVerb, conversionEvents, policyActors, type Verb } from "../model/lifecycle.ts";

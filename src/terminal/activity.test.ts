@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Activity } from "../model/session.ts";
+import type { Activity } from "../contract/ids.ts";
 import { activityOf, idleHeldMs, matchRules, matchScreen } from "./activity.ts";
 
 const hook = (activity: Activity, at: number): { activity: Activity; at: number; reason: string } => ({

@@ -4,7 +4,7 @@
  * question. When in doubt a question stays open, because it must never be typed into.
  */
 import type { ScreenRule } from "../ports/agents.ts";
-import type { Activity } from "../model/session.ts";
+import type { Activity } from "../contract/ids.ts";
 import { readFileSync } from "node:fs";
 import { listProcesses } from "../base/pid.ts";
 

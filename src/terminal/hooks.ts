@@ -5,7 +5,7 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { LineSplitter } from "../base/lines.ts";
 import type { HookRule } from "../ports/agents.ts";
-import type { Activity } from "../model/session.ts";
+import type { Activity } from "../contract/ids.ts";
 
 export interface HookState {
   activity: { activity: Activity; at: number; reason: string } | null;

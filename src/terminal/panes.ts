@@ -2,9 +2,8 @@
 import { constants } from "node:os";
 import { identify, signalIdentity } from "../base/pid.ts";
 import { isTmuxServer } from "../base/process-tree.ts";
-import { asLaunchId, asSessionId } from "../contract/ids.ts";
+import { asLaunchId, asSessionId, type ExitStatus } from "../contract/ids.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
-import type { ExitStatus } from "../model/session.ts";
 import type { Tmux } from "./tmux.ts";
 
 export interface Pane {

@@ -12,8 +12,15 @@ import type { ChatRuntime } from "../../src/ports/chat.ts";
 import type { LaunchResult, Runtime } from "../../src/ports/runtime.ts";
 import type { Store } from "../../src/ports/store.ts";
 import type { FactEvent, StoredEvent } from "../../src/contract/event.ts";
-import { asLaunchId, asProjectId, asPromptId, asSessionId, type SessionId } from "../../src/contract/ids.ts";
-import type { LaunchHow, SessionState } from "../../src/model/session.ts";
+import {
+  asLaunchId,
+  asProjectId,
+  asPromptId,
+  asSessionId,
+  type LaunchHow,
+  type SessionId,
+} from "../../src/contract/ids.ts";
+import type { SessionState } from "../../src/model/session.ts";
 import { openAcpRuntime, type AcpRuntimeOptions } from "../../src/chat/runtime.ts";
 import { readPids } from "../../src/chat/agent-files.ts";
 import type { Behaviour, RuntimeWorld } from "../../src/ports/runtime-contract.fixture.ts";

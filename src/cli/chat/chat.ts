@@ -5,7 +5,7 @@
 import { createInterface, type Interface } from "node:readline";
 import { PassThrough } from "node:stream";
 import type { ReadStream } from "node:tty";
-import type { PermissionOption } from "../../model/session.ts";
+import type { PermissionOption } from "../../contract/ids.ts";
 import { messageOf } from "../../contract/errors.ts";
 import type { SessionJson } from "../../contract/session.ts";
 import type { EventJson } from "../../contract/stream.ts";

@@ -1,5 +1,5 @@
 /** What a key means in an attached chat. A key must never have a surprising effect. */
-import type { PermissionOption } from "../../model/session.ts";
+import type { PermissionOption } from "../../contract/ids.ts";
 import type { OpenQuestion } from "../render/transcript.ts";
 import type { Paint } from "../render/text.ts";
 import { optionText } from "../render/question.ts";

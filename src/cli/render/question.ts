@@ -1,6 +1,6 @@
 /** A permission request in full: who approves it must have been able to read all of it. */
 import { optionKindWords, type CallDetails, type CallDiff } from "../../model/tool-call.ts";
-import type { PermissionOption } from "../../model/session.ts";
+import type { PermissionOption } from "../../contract/ids.ts";
 import { type Paint, clean, visible } from "./text.ts";
 
 export interface ShownQuestion extends CallDetails {

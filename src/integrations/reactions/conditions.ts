@@ -1,13 +1,13 @@
 /** The conditions that reactions respond to, each with a key made from its content. */
 import { reactionActor, type ReactionName, type ReactionAction } from "../../contract/reaction.ts";
-import { pullRequestStatuses, type Status, type SessionState } from "../../model/session.ts";
+import { type SessionState } from "../../model/session.ts";
 import type { SeenPullRequest, PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
 import { contentKey } from "../../model/text.ts";
 import { formatDuration } from "../../model/duration.ts";
 import { isApprovedAndGreen, sortChecks, staleAfterMs } from "../../model/pull-requests.ts";
 import { failedTurn } from "../../model/status.ts";
 import type { ReactionFacts } from "./plan.ts";
-import type { SessionId } from "../../contract/ids.ts";
+import { pullRequestStatuses, type SessionId, type Status } from "../../contract/ids.ts";
 import { orchestratorOf } from "../../model/roles.ts";
 
 const finished: ReadonlySet<Status> = new Set<Status>(["done", "merged"]);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { SessionEvent } from "../../contract/event.ts";
-import { asSessionId } from "../../contract/ids.ts";
+import { asSessionId, type Status } from "../../contract/ids.ts";
 import type { ReactionName, ReactionSettings } from "../../contract/reaction.ts";
-import type { SessionState, Status } from "../../model/session.ts";
+import type { SessionState } from "../../model/session.ts";
 import type { ReviewThread } from "../../contract/tracker.ts";
 import { allDone, idleAfterMs, pendingPatienceMs, lostTogether } from "./conditions.ts";
 import { planReactions, unresponsiveAfterMs, type ReactionFacts, type ReactionStep } from "./plan.ts";

@@ -10,8 +10,8 @@ import {
   isOpen,
   reactionNames,
 } from "../../contract/reaction.ts";
-import type { SessionId } from "../../contract/ids.ts";
-import type { SessionState, Status } from "../../model/session.ts";
+import type { SessionId, Status } from "../../contract/ids.ts";
+import type { SessionState } from "../../model/session.ts";
 import type { PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
 import type { Observed } from "../../model/facts.ts";
 import { isShell } from "../../model/roles.ts";

@@ -3,8 +3,8 @@
  * request's own claims can only remove rights. Pure.
  */
 import type { AgentLaunch, Claims, Peer } from "../../contract/caller.ts";
-import type { LaunchId, SessionId } from "../../contract/ids.ts";
-import type { Actor, SessionState } from "../../model/session.ts";
+import type { Actor, LaunchId, SessionId } from "../../contract/ids.ts";
+import type { SessionState } from "../../model/session.ts";
 
 /** A process and its ancestors, the process itself first. */
 export interface Lineage {

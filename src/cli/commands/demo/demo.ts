@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../../contract/errors.ts";
-import { type Kind } from "../../../model/session.ts";
+import type { Kind } from "../../../contract/ids.ts";
 import { isTerminated } from "../../../model/board.ts";
 import type { SessionJson } from "../../../contract/session.ts";
 import type { Context } from "../../context.ts";

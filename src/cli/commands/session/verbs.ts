@@ -1,7 +1,7 @@
 /** Verbs on sessions that need more than a row of the index. */
 import { idsThatConvert } from "../../../agents/registry.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
-import { kinds } from "../../../model/session.ts";
+import { kinds } from "../../../contract/ids.ts";
 import {
   type CommandEntry,
   jsonOption,

@@ -1,6 +1,6 @@
 import { Slots } from "../../../base/async.ts";
 import { messageOf } from "../../../contract/errors.ts";
-import { kinds } from "../../../model/session.ts";
+import { kinds } from "../../../contract/ids.ts";
 import { callSpawn, spawnBody, spawnOptionEntries, batchLine, type BatchResult, batchSummary } from "./call-spawn.ts";
 import { type CommandEntry, jsonOption, noWaitOption, projectOption } from "../../command.ts";
 import { noProjectHere, projectAt, unknownProject } from "../project/find-project.ts";

@@ -7,7 +7,7 @@ import type { SessionJson } from "../../../contract/session.ts";
 import type { Context } from "../../context.ts";
 import type { Waits } from "./waits.ts";
 import { containModes, parseNetwork, type ContainMode } from "../../../contract/containment.ts";
-import type { Kind, Role } from "../../../model/session.ts";
+import type { Kind, Role } from "../../../contract/ids.ts";
 import type { OptionEntry, Input } from "../../command.ts";
 import { clean, count } from "../../render/text.ts";
 

@@ -1,4 +1,3 @@
-import { kinds, roles } from "../../../model/session.ts";
 import { callSpawn, spawnBody, spawnOptionEntries, spawnedLines } from "./call-spawn.ts";
 import { type CommandEntry, jsonOption, noWaitOption } from "../../command.ts";
 import { noProjectHere, projectAt, unknownProject } from "../project/find-project.ts";
@@ -6,7 +5,7 @@ import { clean } from "../../render/text.ts";
 import { settleTrust, trustOptions } from "../project/answer-trust.ts";
 import { Waits } from "./waits.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
-import { projectIdPattern } from "../../../contract/ids.ts";
+import { kinds, projectIdPattern, roles } from "../../../contract/ids.ts";
 import type { ProjectJson } from "../../../contract/project.ts";
 
 export const command: CommandEntry = {

@@ -1,5 +1,5 @@
 /** Changes worth alerting the user about: recent, and waiting for the user. */
-import type { Status } from "../../../model/session.ts";
+import type { Status } from "../../../contract/ids.ts";
 import type { SessionJson } from "../../../contract/session.ts";
 import { columnOf } from "../../../model/board.ts";
 import type { SessionChange, SessionEventJson } from "./live.ts";

@@ -2,7 +2,7 @@
  * Gets the user's attention: the count in the title and on the icon, and browser notifications if enabled. With several
  * tabs open only one of them notifies, and none while any of them is visible.
  */
-import type { Status } from "../../../model/session.ts";
+import type { Status } from "../../../contract/ids.ts";
 import { alertsFor, notificationAlerts, type Alert } from "./attention.ts";
 import { live, needsYouCount, onChanges, onEvents } from "./live.ts";
 import { preferences } from "./preferences.ts";

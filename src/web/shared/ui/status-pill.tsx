@@ -1,4 +1,4 @@
-import type { Status } from "../../../model/session.ts";
+import type { Status } from "../../../contract/ids.ts";
 import { statusLabel, type Tone, toneOf } from "../../../model/board.ts";
 import { clsx } from "clsx";
 

@@ -142,7 +142,7 @@ async function measureStarts(): Promise<void> {
     const openMs = performance.now() - begun;
     if (!result.launched || firstLineAt === null) throw new Error("the agent was not launched");
     const firstMs = firstLineAt - begun;
-    const up = await store.change(id, () => [{ type: "launch.up", launch, agent: result.agent }]);
+    const up = await store.commit(id, () => [{ type: "launch.up", launch, agent: result.agent }]);
     await runtime.stop(up, { force: true, deadlineMs: 5_000 });
     return { firstMs, openMs };
   };

@@ -41,13 +41,13 @@ async function measureAppends(batch: number): Promise<void> {
   const events = (count: number): FactEvent[] => Array.from({ length: count }, () => event);
   for (let round = 0; round < rounds; round++) {
     rates.floor.push(await rate(batch, () => floor.append(batch)));
-    rates["one-session"].push(await rate(batch, () => store.change(sessions[0]!, () => events(batch))));
+    rates["one-session"].push(await rate(batch, () => store.commit(sessions[0]!, () => events(batch))));
     rates["ten-sessions"].push(
-      await rate(batch, () => Promise.all(sessions.map((id) => store.change(id, () => events(batch / 10))))),
+      await rate(batch, () => Promise.all(sessions.map((id) => store.commit(id, () => events(batch / 10))))),
     );
     rates["a-change-each"].push(
       await rate(batch, () =>
-        Promise.all(Array.from({ length: batch }, (_, i) => store.change(sessions[i % 10]!, () => [event]))),
+        Promise.all(Array.from({ length: batch }, (_, i) => store.commit(sessions[i % 10]!, () => [event]))),
       ),
     );
   }
@@ -69,7 +69,7 @@ async function measureOpening(count: number): Promise<void> {
   const store = open(name);
   const ids = Array.from({ length: count }, (_, i) => asSessionId(`ma-${i + 1}`));
   await Promise.all(ids.map((id) => create(store, id)));
-  await Promise.all(ids.map((id) => store.change(id, () => Array.from({ length: 20 }, () => event))));
+  await Promise.all(ids.map((id) => store.commit(id, () => Array.from({ length: 20 }, () => event))));
   store.close();
   const times: number[] = [];
   for (let round = 0; round < rounds; round++) {

@@ -18,9 +18,9 @@ export async function seedLongChat(home: BenchHome, events: number, notFolded: n
       Array.from({ length: count }, (_, index) => turn(first + index)).flat();
     const ready = (events - notFolded) / eventsPerTurn;
     for (let first = 0; first < ready; first += 10)
-      await store.change(id, () => turns(first, Math.min(10, ready - first)));
+      await store.commit(id, () => turns(first, Math.min(10, ready - first)));
     await new Transcripts(store).advance(id);
-    await store.change(id, () => turns(ready, notFolded / eventsPerTurn));
+    await store.commit(id, () => turns(ready, notFolded / eventsPerTurn));
   } finally {
     store.close();
   }

@@ -39,7 +39,7 @@ export async function addLongChat(home: BenchHome, name: string, events: number)
     for (let from = 0; from < turns; from += 100) {
       const numbers = Array.from({ length: Math.min(100, turns - from) }, (_, n) => from + n);
       // oxlint-disable-next-line no-await-in-loop -- in their order
-      await store.change(id, () => numbers.flatMap(turn));
+      await store.commit(id, () => numbers.flatMap(turn));
     }
     return lastWords(turns - 1);
   } finally {

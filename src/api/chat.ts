@@ -11,9 +11,9 @@ import { checkMayPrompt } from "./authorize.ts";
 import { commitVerb } from "../supervisor/apply-verb.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
-import { primerOf } from "./recap-events.ts";
+import { recapOf } from "./recap-events.ts";
 import { promptToSend } from "../supervisor/execute/prompts.ts";
-import { findQuestion } from "../supervisor/permission-requests.ts";
+import { findPermissionRequest } from "../supervisor/permission-requests.ts";
 import { waitUntilUp } from "../supervisor/wait-until-up.ts";
 import { findSession, noticesSince, runVerb, whatRemains, type Named } from "./run-verb.ts";
 import { iso, sessionJson } from "../supervisor/view.ts";
@@ -33,7 +33,7 @@ export function findChat(parts: Services, ask: Named): SessionState {
 export async function answer(parts: Services, loop: Loop, ask: ApiRequest<"answer">): Promise<Output<"answer">> {
   const request = ask.input;
   const session = findChat(parts, ask);
-  const open = findQuestion(session, request.requestId);
+  const open = findPermissionRequest(session, request.requestId);
   if (open === null) {
     return {
       answered: false,
@@ -155,7 +155,7 @@ export function primer(parts: Services, ask: ApiRequest<"primer">): Output<"prim
   const session = findChat(parts, ask);
   const before = Number(ask.query.before_seq ?? session.seq + 1);
   if (!Number.isSafeInteger(before) || before < 0) throw new HoldfastError("usage", "`before_seq` is a whole number.");
-  return primerOf(parts.store, session.id, before);
+  return recapOf(parts.store, session.id, before);
 }
 
 /** In the log, so that no other tab and no later visit offers it again. */
@@ -165,7 +165,7 @@ export async function dismissPrimer(
   ask: ApiRequest<"primerDismiss">,
 ): Promise<Output<"primerDismiss">> {
   const { id } = findChat(parts, ask);
-  return sessionJson(parts, loop, await parts.store.change(id, () => [{ type: "primer.dismissed", by: ask.actor }]));
+  return sessionJson(parts, loop, await parts.store.commit(id, () => [{ type: "primer.dismissed", by: ask.actor }]));
 }
 
 export function queue(parts: Services, session: SessionState): Output<"queue"> {
@@ -202,7 +202,7 @@ export async function editPrompt(
   const promptId = asPromptId(ask.params.prompt);
   const session = findSession(parts, ask);
   checkMayPrompt(parts, session, ask);
-  const state = await parts.store.change(session.id, (now) => {
+  const state = await parts.store.commit(session.id, (now) => {
     const waiting = now.queue.find((prompt) => prompt.promptId === promptId);
     if (waiting?.state !== "queued") {
       throw new HoldfastError("conflict", "That prompt is no longer queued.", {

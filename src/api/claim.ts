@@ -46,17 +46,17 @@ export async function claimPullRequest(
   }
   // It has this one by its own branch, or by the user's word: an agent's claim must not take the place of that.
   if (ask.actor.startsWith("session:") && has(session, facts.url)) {
-    const seen = await parts.store.change(session.id, () => [{ type: "pull-request.seen", pullRequest: facts }]);
+    const seen = await parts.store.commit(session.id, () => [{ type: "pull-request.seen", pullRequest: facts }]);
     return sessionJson(parts, loop, parts.store.session(session.id) ?? seen);
   }
   // First here, then gone from there: after a crash in between it is shown twice rather than not at all.
-  const state = await parts.store.change(session.id, () => [
+  const state = await parts.store.commit(session.id, () => [
     { type: "pull-request.seen", pullRequest: facts },
     // A shell is the person.
     { type: "pull-request.claimed", url: facts.url, by: agent === null ? "person" : ask.actor },
   ]);
   for (const other of others) {
-    await parts.store.change(other.id, (now) =>
+    await parts.store.commit(other.id, (now) =>
       has(now, facts.url)
         ? [{ type: "pull-request.lost", url: facts.url, reason: `claimed by ${session.id}`, takenBy: session.id }]
         : [],

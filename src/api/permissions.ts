@@ -12,11 +12,11 @@ import { findChat } from "./chat.ts";
 import type { Services } from "../supervisor/services.ts";
 import { factsOf, verdictWords } from "../supervisor/permission-rules.ts";
 import { findProject } from "./projects.ts";
-import { detailsOf, findQuestion, questionJson } from "../supervisor/permission-requests.ts";
+import { detailsOf, findPermissionRequest, permissionRequestJson } from "../supervisor/permission-requests.ts";
 
 export function questions(parts: Services, ask: ApiRequest<"questions">): Output<"questions"> {
   const session = findChat(parts, ask);
-  return session.permissions.map((open) => questionJson(parts.store, session, open));
+  return session.permissions.map((open) => permissionRequestJson(parts.store, session, open));
 }
 
 export async function listRules(parts: Services): Promise<Output<"permissionRules">> {
@@ -39,7 +39,7 @@ export async function testRules(parts: Services, ask: ApiRequest<"permissionTest
   const loaded = await parts.rules.refresh();
   if (id !== undefined) {
     const session = findChat(parts, { ...ask, params: { id } });
-    const open = findQuestion(session, name);
+    const open = findPermissionRequest(session, name);
     if (open === null) {
       throw new HoldfastError(
         "conflict",

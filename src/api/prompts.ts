@@ -132,7 +132,7 @@ async function refuseKilled(
   if (!isKilled(now())) return;
   await loop.waitFor(session.id, () => !isKilled(now()) || waiting(now()) !== "sending", waitMs, signal);
   const reason = `the session was killed before it was sent. Bring it back first: holdfast session restore ${session.id}`;
-  await store.change(session.id, (state) =>
+  await store.commit(session.id, (state) =>
     isKilled(state) && waiting(state) === "queued" ? [{ type: "prompt.refused", promptId, reason }] : [],
   );
 }

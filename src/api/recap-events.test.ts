@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { FactEvent } from "../contract/event.ts";
 import { asPromptId, asSessionId } from "../contract/ids.ts";
 import { created, makeHome } from "../store/store.fixture.ts";
-import { primerOf } from "./recap-events.ts";
+import { recapOf } from "./recap-events.ts";
 
 const id = asSessionId("ma-1");
 
@@ -29,9 +29,9 @@ async function told(turns: number, pieces: number) {
     const promptId = asPromptId(`p${number}`);
     return { type: "prompt.admitted", promptId, text: `prompt ${number}`, by: "person" };
   });
-  await store.change(id, () => [...admitted, ...numbers.flatMap((number) => turn(number, pieces))]);
+  await store.commit(id, () => [...admitted, ...numbers.flatMap((number) => turn(number, pieces))]);
   const { seq } = store.session(id)!;
-  const primer = primerOf(store, id, seq + 1);
+  const primer = recapOf(store, id, seq + 1);
   return { ...primer, words: primer.markdown.match(/(prompt|begin|end) \d+/g) };
 }
 
@@ -59,16 +59,16 @@ test("[RECAP-5] of a turn without bounds the prompt and the end are told, and th
   const store = makeHome().open();
   await store.create(created("ma-1"));
   const promptId = asPromptId("p");
-  await store.change(id, () => [
+  await store.commit(id, () => [
     ...turn(1, 1),
     { type: "prompt.admitted", promptId, text: "flood me", by: "person" },
     { type: "turn.started", promptId },
   ]);
   const piece: FactEvent = { type: "tool.updated", toolCallId: "t", title: "x" };
   for (let at = 0; at < 30; at++) {
-    await store.change(id, () => [{ type: "agent.text", text: `${at} `.padEnd(2 ** 20, "x") }, piece]);
+    await store.commit(id, () => [{ type: "agent.text", text: `${at} `.padEnd(2 ** 20, "x") }, piece]);
   }
-  await store.change(id, () => [
+  await store.commit(id, () => [
     { type: "agent.text", text: "the very end" },
     { type: "turn.ended", stopReason: "end_turn", promptId },
   ]);
@@ -81,7 +81,7 @@ test("[RECAP-5] of a turn without bounds the prompt and the end are told, and th
       return events;
     },
   } as unknown as typeof store;
-  const { markdown, turns } = primerOf(counting, id, store.session(id)!.seq + 1);
+  const { markdown, turns } = recapOf(counting, id, store.session(id)!.seq + 1);
   expect(turns).toBe(1);
   for (const words of ["flood me", "the very end", "cut here", "Earlier turns are left out."])
     expect(markdown).toContain(words);

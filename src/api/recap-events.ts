@@ -9,7 +9,7 @@ import { eventPage, lastEvent } from "../supervisor/record.ts";
 const mostEvents = 100_000;
 const mostChars = 16 * 1024 * 1024;
 
-export function primerOf(store: Store, id: SessionId, before: number): Recap {
+export function recapOf(store: Store, id: SessionId, before: number): Recap {
   const { events, more } = newest(store, id, before);
   return makeRecap(events, { more, promptText: (promptId) => textOf(store, id, promptId) });
 }

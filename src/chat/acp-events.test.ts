@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { pickKey } from "../contract/acp.ts";
+import { settingKey } from "../contract/acp.ts";
 import type { SessionEvent } from "../contract/event.ts";
 import { asLaunchId, asPromptId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
@@ -21,7 +21,7 @@ const idle = fold(start);
 const working = fold([...start, turn]);
 
 function map(items: OutputItem[], state: SessionState = working, over: Partial<OutputContext> = {}) {
-  return mapOutput(items, { state, launch, fence: null, inEnd: 0, replayEnds: "answer", ...over });
+  return mapOutput(items, { state, launch, replayFilter: null, inEnd: 0, replayEnds: "answer", ...over });
 }
 const message = (fields: object): OutputItem => ({ item: "message", message: { jsonrpc: "2.0", ...fields } });
 const update = (fields: object, sessionId = "s-1"): OutputItem =>
@@ -239,14 +239,14 @@ test("[CHAT-68] an unknown request is refused at once, an unknown notification i
 describe("[CHAT-69] replayed history", () => {
   const commands = update({ sessionUpdate: "available_commands_update", availableCommands: [{ name: "x" }] });
   test("is hidden until the load is answered", () => {
-    const { events, fence } = map([text("old"), answer("load", { result: {} }), text("new")], idle, {
-      fence: "answer",
+    const { events, replayFilter } = map([text("old"), answer("load", { result: {} }), text("new")], idle, {
+      replayFilter: "answer",
     });
     expect(events.map((event) => event.type)).toEqual(["chat.opened", "turn.started", "agent.text"]);
-    expect(fence).toBeNull();
+    expect(replayFilter).toBeNull();
   });
   test("is hidden until the list of commands where the agent replays after its answer", () => {
-    const late = { fence: "answer", replayEnds: "commands" } as const;
+    const late = { replayFilter: "answer", replayEnds: "commands" } as const;
     const mapped = map([answer("load", { result: {} }), text("old"), commands, text("new")], idle, late);
     expect(mapped.events.map((event) => event.type)).toEqual([
       "chat.opened",
@@ -257,7 +257,8 @@ describe("[CHAT-69] replayed history", () => {
   });
   test("ends with a load that failed", () => {
     expect(
-      map([answer("load", { error: { code: -32_002 } })], idle, { fence: "answer", replayEnds: "commands" }).fence,
+      map([answer("load", { error: { code: -32_002 } })], idle, { replayFilter: "answer", replayEnds: "commands" })
+        .replayFilter,
     ).toBeNull();
   });
 });
@@ -268,11 +269,11 @@ test("[CHAT-70, DECIDE-21] an agent that goes on under another id is followed", 
 });
 
 test("[CHAT-71] what was picked is stored when the agent agreed, and a refusal is shown", () => {
-  const key = pickKey({ set: "config", id: "effort:x", value: "very high" }, "person", "n");
+  const key = settingKey({ set: "config", id: "effort:x", value: "very high" }, "person", "n");
   expect(map([answer(key, { result: { configOptions: [] } })]).events).toEqual([
     { type: "config.changed", configOptions: [], picked: { id: "effort:x", value: "very high" }, by: "person" },
   ]);
-  const mode = pickKey({ set: "mode", value: "plan" }, "person", "n");
+  const mode = settingKey({ set: "mode", value: "plan" }, "person", "n");
   expect(map([answer(mode, { result: {} })]).events).toEqual([{ type: "mode.changed", mode: "plan", by: "person" }]);
   expect(map([answer(mode, { error: { code: 1, message: "no" } })]).events).toMatchObject([
     { type: "notice", level: "warn" },

@@ -9,10 +9,10 @@ import {
   invalidParams,
   keyOf,
   methodNotFound,
-  pickOf,
+  settingOf,
   promptOf,
   resultLine,
-  type Fence,
+  type ReplayFilter,
 } from "../contract/acp.ts";
 import type { FactEvent } from "../contract/event.ts";
 import type { LaunchId, PermissionOption, PromptId } from "../contract/ids.ts";
@@ -56,15 +56,15 @@ class Mapping {
   readonly #judge: OutputContext["judge"];
   /** Whether somebody can still answer: after its end the agent's questions are history. */
   readonly #living: boolean;
-  #fence: Fence;
+  #replayFilter: ReplayFilter;
   #turn: { prompt: PromptId | null; cancelling: boolean } | null;
   #agentSessionId: string | null;
   #usage: Record<string, unknown> | null = null;
 
-  constructor({ state, launch, fence, inEnd, replayEnds, judge }: OutputContext) {
+  constructor({ state, launch, replayFilter, inEnd, replayEnds, judge }: OutputContext) {
     this.#launch = launch;
     this.#inEnd = inEnd;
-    this.#fence = fence;
+    this.#replayFilter = replayFilter;
     this.#replayEnds = replayEnds;
     this.#turn =
       state.turn.turn === "open" ? { prompt: state.turn.prompt, cancelling: state.turn.cancelling === true } : null;
@@ -78,7 +78,7 @@ class Mapping {
 
   result(): MappedOutput {
     this.#tellUsage();
-    return { events: this.#events, lines: this.#lines, answers: this.#answers, fence: this.#fence };
+    return { events: this.#events, lines: this.#lines, answers: this.#answers, replayFilter: this.#replayFilter };
   }
 
   /** The last word of a batch, before the turn that it belongs to ends. */
@@ -96,12 +96,12 @@ class Mapping {
   /** A line that cannot be mapped is damaged output, like one that cannot be parsed: read again it would fail again. */
   message(message: Record<string, unknown>, bytes: number): void {
     const [events, lines, answers] = [this.#events.length, this.#lines.length, this.#answers.length];
-    const before = { fence: this.#fence, turn: this.#turn, agentSessionId: this.#agentSessionId };
+    const before = { replayFilter: this.#replayFilter, turn: this.#turn, agentSessionId: this.#agentSessionId };
     try {
       this.#message(message, bytes);
     } catch {
       [this.#events.length, this.#lines.length, this.#answers.length] = [events, lines, answers];
-      ({ fence: this.#fence, turn: this.#turn, agentSessionId: this.#agentSessionId } = before);
+      ({ replayFilter: this.#replayFilter, turn: this.#turn, agentSessionId: this.#agentSessionId } = before);
       this.damaged({ item: "damaged", what: "unparsable", bytes });
     }
   }
@@ -126,7 +126,7 @@ class Mapping {
     const promptId = promptOf(key);
     if (promptId !== null) return this.#promptAnswered(promptId, result, error);
     if (/^(new|load|resume)\b/.test(key)) return this.#opened(key, result, error);
-    const picked = pickOf(key);
+    const picked = settingOf(key);
     if (picked !== null) this.#picked(picked, result, error);
   }
 
@@ -149,8 +149,8 @@ class Mapping {
 
   #opened(key: string, result: Record<string, unknown>, error: Record<string, unknown> | null): void {
     const how = key.startsWith("new") ? "new" : key.startsWith("load") ? "load" : "resume";
-    if (how === "load" && this.#fence === "answer") {
-      this.#fence = error === null && this.#replayEnds === "commands" ? "commands" : null;
+    if (how === "load" && this.#replayFilter === "answer") {
+      this.#replayFilter = error === null && this.#replayEnds === "commands" ? "commands" : null;
     }
     if (error !== null) return;
     const agentSessionId = isText(result["sessionId"]) ? result["sessionId"] : this.#agentSessionId;
@@ -170,7 +170,7 @@ class Mapping {
   }
 
   #picked(
-    { pick, by }: NonNullable<ReturnType<typeof pickOf>>,
+    { pick, by }: NonNullable<ReturnType<typeof settingOf>>,
     result: Record<string, unknown>,
     error: Record<string, unknown> | null,
   ): void {
@@ -244,7 +244,7 @@ class Mapping {
 
   #update(update: Record<string, unknown>, sessionId: unknown): void {
     const kind = update["sessionUpdate"];
-    if (this.#fence !== null) return this.#fenced(kind, update);
+    if (this.#replayFilter !== null) return this.#filtered(kind, update);
     this.#follow(sessionId);
     switch (kind) {
       case "agent_message_chunk":
@@ -275,9 +275,9 @@ class Mapping {
   }
 
   /** Replayed history is in our own log already; the list of commands is not history. */
-  #fenced(kind: unknown, update: Record<string, unknown>): void {
+  #filtered(kind: unknown, update: Record<string, unknown>): void {
     if (kind !== "available_commands_update") return;
-    if (this.#fence === "commands") this.#fence = null;
+    if (this.#replayFilter === "commands") this.#replayFilter = null;
     this.#events.push({ type: "commands.changed", commands: list(update["availableCommands"]) });
   }
 

@@ -34,8 +34,8 @@ test("[HOME-7] the answer to the last prompt is found in an output that is longe
 test("[HOME-7] what was sent is read from the first unknown byte, and a line that is not ours is noticed", async () => {
   const file = join(directory, "in");
   writeFileSync(file, prompt(first) + prompt(last));
-  expect(await readSent(directory, launch, 0)).toEqual({ prompts: [first, last], fence: null });
-  expect(await readSent(directory, launch, prompt(first).length)).toEqual({ prompts: [last], fence: null });
+  expect(await readSent(directory, launch, 0)).toEqual({ prompts: [first, last], replayFilter: null });
+  expect(await readSent(directory, launch, prompt(first).length)).toEqual({ prompts: [last], replayFilter: null });
   appendFileSync(file, "torn");
   expect(await readSent(directory, launch, 0)).toBeNull();
 });

@@ -6,8 +6,8 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { LineSplitter } from "../base/lines.ts";
-import type { Change, LaunchPlace } from "../ports/store.ts";
-import { keyOf, promptOf, type Fence } from "../contract/acp.ts";
+import type { Transition, LaunchOffsets } from "../ports/store.ts";
+import { keyOf, promptOf, type ReplayFilter } from "../contract/acp.ts";
 import type { FactEvent } from "../contract/event.ts";
 import type { LaunchId, PromptId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
@@ -23,7 +23,7 @@ export async function adoptUnrecorded(
   context: AcpContext,
   session: SessionState,
   launch: LaunchId,
-  events: Change,
+  events: Transition,
 ): Promise<void> {
   const { files, store } = context;
   const record = files.readRecord(session.id);
@@ -39,7 +39,7 @@ export async function adoptUnrecorded(
           events: [...events(state), ...sentEvents(state, sent, open)],
           info: JSON.stringify(record),
           inEnd,
-          fence: sent.fence,
+          replayFilter: sent.replayFilter,
         },
   );
 }
@@ -48,7 +48,7 @@ export async function adoptUnrecorded(
 export async function catchUpWithSent(
   context: AcpContext,
   session: SessionState,
-  place: LaunchPlace,
+  place: LaunchOffsets,
 ): Promise<boolean> {
   const { launch, inEnd } = place;
   const directory = context.files.directory(session.id, launch);
@@ -69,14 +69,14 @@ export async function catchUpWithSent(
 interface Sent {
   prompts: PromptId[];
   /** Whether what the agent replays after a load is still to come. */
-  fence: Fence;
+  replayFilter: ReplayFilter;
 }
 
-const nothingSent: Sent = { prompts: [], fence: null };
+const nothingSent: Sent = { prompts: [], replayFilter: null };
 
 /** Null when there is something that we never write. */
 export async function readSent(directory: string, launch: LaunchId, from: number): Promise<Sent | null> {
-  const sent: Sent = { prompts: [], fence: null };
+  const sent: Sent = { prompts: [], replayFilter: null };
   for await (const line of linesOf(join(directory, "in"), from, maxSentBytes)) {
     if (line === "") continue;
     const message = line === null ? null : parse(line);
@@ -87,7 +87,7 @@ export async function readSent(directory: string, launch: LaunchId, from: number
     if (key === null) return null;
     const prompt = promptOf(key);
     if (prompt !== null) sent.prompts.push(prompt);
-    if (method === "session/load") sent.fence = "answer";
+    if (method === "session/load") sent.replayFilter = "answer";
   }
   return sent;
 }

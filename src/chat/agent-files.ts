@@ -20,7 +20,7 @@ import { basename, dirname, join } from "node:path";
 import { makePrivateDirectory, readJson, syncDirectory, writeDurable } from "../base/durable-file.ts";
 import type { ExitStatus, LaunchId, SessionId } from "../contract/ids.ts";
 import { asLaunchId } from "../contract/ids.ts";
-import { keptErrors, recordFile, type WorkerRecord } from "../contract/worker-record.ts";
+import { keptErrors, recordFile, type AgentRecord } from "../contract/worker-record.ts";
 
 /** What is on its way out; nothing checks such a name again. */
 const gonePrefix = ".gone-";
@@ -102,13 +102,13 @@ export class AgentFiles {
     }
   }
 
-  writeRecord(record: WorkerRecord): void {
+  writeRecord(record: AgentRecord): void {
     makePrivateDirectory(this.sessionDirectory(record.session));
     writeDurable(this.recordPath(record.session), `${JSON.stringify(record)}\n`);
   }
 
   /** Null when there is none, or when it is damaged: then the store's copy is what counts. */
-  readRecord(session: SessionId): WorkerRecord | null {
+  readRecord(session: SessionId): AgentRecord | null {
     const read = readJson(this.recordPath(session));
     return read.is === "known" && isRecord(read.value) ? read.value : null;
   }
@@ -246,6 +246,6 @@ function hiddenNames(directory: string): string[] {
   }
 }
 
-function isRecord(value: unknown): value is WorkerRecord {
-  return typeof value === "object" && value !== null && (value as WorkerRecord).version === 1;
+function isRecord(value: unknown): value is AgentRecord {
+  return typeof value === "object" && value !== null && (value as AgentRecord).version === 1;
 }

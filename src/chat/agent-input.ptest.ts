@@ -20,7 +20,7 @@ async function onlyRow(world: AcpWorld, id: SessionId, promptId: string, text: s
   await world.record(id, { type: "prompt.admitted", promptId: asPromptId(promptId), text, by: "person" });
   await world.runtime.send(world.state(id), { promptId: asPromptId(promptId), text });
   const { run } = world.state(id);
-  return world.store.outboxRow((run as { launch: LaunchId }).launch, `p:${promptId}`)!.text!;
+  return world.store.inputRow((run as { launch: LaunchId }).launch, `p:${promptId}`)!.text!;
 }
 
 // Some two hundred daemons, one after the other.

@@ -38,7 +38,7 @@ test("[CHAT-53, CHAT-57] a file that was cut short is told as damage and read on
   await world.send(id, "gate: open\nsay: after the cut");
   const out = join(world.files(id), "out");
   await until("everything read", () => {
-    const place = world.store.launchPlaces()[0];
+    const place = world.store.allLaunchOffsets()[0];
     return place !== undefined && place.outRead === readFileSync(out).length;
   });
   truncateSync(out, 0);

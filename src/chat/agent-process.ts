@@ -2,12 +2,12 @@
 import type { LineSplitter } from "../base/lines.ts";
 import { isAlive, type Identity, readStat } from "../base/pid.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
-import { type RecordedProcess, type WorkerRecord, launchMarker } from "../contract/worker-record.ts";
+import { type RecordedProcess, type AgentRecord, launchMarker } from "../contract/worker-record.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { readExit } from "./agent-files.ts";
 import { readFileSync } from "node:fs";
 import type { SessionState } from "../model/session.ts";
-import type { LaunchPlace } from "../ports/store.ts";
+import type { LaunchOffsets } from "../ports/store.ts";
 import type { AcpContext } from "./context.ts";
 
 /** Without it an agent that left of its own accord would count as crashed; but others wait to be checked meanwhile. */
@@ -28,7 +28,7 @@ export interface AgentProcess {
   readonly session: SessionId;
   readonly launch: LaunchId;
   readonly directory: string;
-  record: WorkerRecord;
+  record: AgentRecord;
   /** Everything of `out` before this byte is committed. */
   read: number;
   /** Everything before this byte was given to the splitter. */
@@ -72,7 +72,7 @@ export interface AgentProcess {
   };
 }
 
-export function newAgentProcess(record: WorkerRecord, directory: string, read: number): AgentProcess {
+export function newAgentProcess(record: AgentRecord, directory: string, read: number): AgentProcess {
   return {
     session: record.session,
     launch: record.launch,
@@ -106,17 +106,17 @@ export function newAgentProcess(record: WorkerRecord, directory: string, read: n
   };
 }
 
-export function identityOf(record: WorkerRecord, recorded: RecordedProcess): Identity {
+export function identityOf(record: AgentRecord, recorded: RecordedProcess): Identity {
   return { bootId: record.bootId, ...recorded };
 }
 
 /** Identities of all that is recorded of a launch. */
-export function recordedIdentities(record: WorkerRecord): Identity[] {
+export function recordedIdentities(record: AgentRecord): Identity[] {
   return [record.keeper, record.feeder, record.agent].flatMap((one) => (one === null ? [] : [identityOf(record, one)]));
 }
 
 /** For a tree of contained launches: their namespaces' first processes. Nothing where none of them is contained. */
-export function firstsOf(records: readonly WorkerRecord[]): { firsts?: Identity[] } {
+export function firstsOf(records: readonly AgentRecord[]): { firsts?: Identity[] } {
   const contained = records.filter((record) => record.contained !== undefined);
   if (contained.length === 0) return {};
   return {
@@ -145,17 +145,17 @@ export function isFed(proc: AgentProcess): boolean {
 interface KnownOffsets {
   outRead: number;
   settled: boolean;
-  record: WorkerRecord;
+  record: AgentRecord;
 }
 
 export function offsetsOf(context: AcpContext, launch: LaunchId): KnownOffsets | null {
-  const place = context.store.launchPlace(launch);
+  const place = context.store.launchOffsets(launch);
   return place === null ? null : knownOffsets(place);
 }
 
 /** Null when a crash came before anything was learnt of the launch. */
-function knownOffsets(place: LaunchPlace): KnownOffsets | null {
-  const record = JSON.parse(place.info) as WorkerRecord;
+function knownOffsets(place: LaunchOffsets): KnownOffsets | null {
+  const record = JSON.parse(place.info) as AgentRecord;
   return record.version === 1 ? { outRead: place.outRead, settled: place.settled, record } : null;
 }
 
@@ -163,7 +163,7 @@ interface FoundProcess {
   proc: AgentProcess;
   settled: boolean;
   /** Of the expected launch. */
-  place: LaunchPlace | null;
+  place: LaunchOffsets | null;
   /** The store does not know this launch. */
   unrecorded: boolean;
 }
@@ -172,11 +172,11 @@ interface FoundProcess {
 export function findAgentProcess(
   context: AcpContext,
   session: SessionState,
-  places: ReadonlyMap<LaunchId, LaunchPlace> | null,
+  places: ReadonlyMap<LaunchId, LaunchOffsets> | null,
 ): FoundProcess | null {
   const { files, store } = context;
   const expected = session.run.run === "none" ? null : session.run.launch;
-  const stored = expected === null ? null : (places?.get(expected) ?? store.launchPlace(expected));
+  const stored = expected === null ? null : (places?.get(expected) ?? store.launchOffsets(expected));
   const known = stored === null ? null : knownOffsets(stored);
   // The store's word first: a damaged or missing record file then harms nothing. Where the launch it names left no
   // directory, the file may name one that the store lost.
@@ -200,9 +200,9 @@ export function findAgentProcess(
 }
 
 /** Of another launch than the expected one, with its files in place, and without a trace in the store. */
-function isUnrecorded({ files, store }: AcpContext, session: SessionState, { launch }: WorkerRecord): boolean {
+function isUnrecorded({ files, store }: AcpContext, session: SessionState, { launch }: AgentRecord): boolean {
   const expected = session.run.run === "none" ? null : session.run.launch;
-  return launch !== expected && files.has(session.id, launch) && store.launchPlace(launch) === null;
+  return launch !== expected && files.has(session.id, launch) && store.launchOffsets(launch) === null;
 }
 
 export function carriesMarker(pid: number, launch: LaunchId): boolean {

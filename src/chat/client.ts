@@ -46,7 +46,7 @@ export async function ask(context: AcpContext, proc: AgentProcess, request: Requ
 /** The row alone, where the line must be read by a feeder that is still to be started. */
 export async function writeRequest(context: AcpContext, proc: AgentProcess, request: Request): Promise<void> {
   const { key, method, params, step = {} } = request;
-  if (context.store.outboxRow(proc.launch, key) === null) {
+  if (context.store.inputRow(proc.launch, key) === null) {
     const text = requestLine(proc.launch, key, method, params);
     await context.store.chat(proc.session, proc.launch, () => ({
       ...step,
@@ -68,7 +68,7 @@ async function appendNow(context: AcpContext, proc: AgentProcess): Promise<boole
   const { store, log } = context;
   const { session, launch, directory } = proc;
   try {
-    const result = await appendRows(directory, (offset) => store.outboxAfter(launch, offset), context.stillOurs);
+    const result = await appendRows(directory, (offset) => store.inputAfter(launch, offset), context.stillOurs);
     if (!result.appended) return markUnreachable(context, proc, result.why);
     proc.appendedTo = result.size;
   } catch (error) {
@@ -93,11 +93,11 @@ export function canReceive(context: AcpContext, proc: AgentProcess): boolean {
   if (!isFed(proc)) return markUnreachable(context, proc, "its feeder is gone");
   const { store } = context;
   const size = fileSize(join(proc.directory, "in")) ?? 0;
-  const end = store.launchPlace(proc.launch)?.inEnd ?? 0;
+  const end = store.launchOffsets(proc.launch)?.inEnd ?? 0;
   const fault =
     size > end
       ? "another process wrote to its input"
-      : size < end && store.outboxAfter(proc.launch, size).some(({ text }) => text === null)
+      : size < end && store.inputAfter(proc.launch, size).some(({ text }) => text === null)
         ? "its input was cut"
         : null;
   return fault === null || markUnreachable(context, proc, fault);
@@ -135,7 +135,7 @@ async function awaitResponse(context: AcpContext, proc: AgentProcess, request: R
 }
 
 export function readResponse(context: AcpContext, proc: AgentProcess, key: string): RpcResponse | null {
-  const text = context.store.outboxRow(proc.launch, key)?.answer ?? null;
+  const text = context.store.inputRow(proc.launch, key)?.answer ?? null;
   if (text === null) return null;
   const { result, error } = JSON.parse(text) as { result?: Record<string, unknown>; error?: Record<string, unknown> };
   if (error === undefined) return { is: "result", result: result ?? {} };

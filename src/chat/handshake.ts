@@ -13,7 +13,7 @@ import type {
 import { version } from "../base/program.ts";
 import type { ChatAgent } from "../ports/agents.ts";
 import { configurationActor } from "../contract/agents.ts";
-import { authRequired, methodNotFound, type ChatPick, pickKey } from "../contract/acp.ts";
+import { authRequired, methodNotFound, type AgentSetting, settingKey } from "../contract/acp.ts";
 import type { SessionState } from "../model/session.ts";
 import type { LaunchHow } from "../contract/ids.ts";
 import {
@@ -69,7 +69,7 @@ function ask(context: AcpContext, proc: AgentProcess, request: Request): Promise
 
 /** What this launch was already asked for counts: a conversation that is open is never loaded again. */
 function howBegun(context: AcpContext, { launch }: AgentProcess, how: LaunchHow): LaunchHow {
-  const asked = (key: string): boolean => context.store.outboxRow(launch, key) !== null;
+  const asked = (key: string): boolean => context.store.inputRow(launch, key) !== null;
   if (asked("new")) return "fresh";
   return asked("resume") || asked("load") ? "resume" : how;
 }
@@ -146,7 +146,7 @@ function askToResume(
     params,
     deadlineMs: context.deadlines.openMs,
     // With the request's row: from here on the agent may replay, and that is in our log already.
-    step: way === "load" ? { fence: "answer" } : {},
+    step: way === "load" ? { replayFilter: "answer" } : {},
   });
 }
 
@@ -160,7 +160,7 @@ function waysToResume(initialized: Record<string, unknown>): ("resume" | "load")
   ];
 }
 
-/** Some agents replay after their answer; the fence falls with their list of commands, or when that does not come. */
+/** Some agents replay after their answer; the replayFilter falls with their list of commands, or when that does not come. */
 async function awaitReplay(context: AcpContext, proc: AgentProcess): Promise<void> {
   const { store, deadlines } = context;
   const until = performance.now() + deadlines.replayMs;
@@ -168,14 +168,14 @@ async function awaitReplay(context: AcpContext, proc: AgentProcess): Promise<voi
   try {
     for (;;) {
       const left = until - performance.now();
-      if ((store.launchPlace(proc.launch)?.fence ?? null) === null) return;
+      if ((store.launchOffsets(proc.launch)?.replayFilter ?? null) === null) return;
       if (left <= 0 || !isWanted(context, proc)) break;
       await context.outputSignal.next(proc.session, Math.min(left, 250));
     }
   } finally {
     proc.waiting--;
   }
-  await store.chat(proc.session, proc.launch, () => ({ fence: null }));
+  await store.chat(proc.session, proc.launch, () => ({ replayFilter: null }));
 }
 
 /** One agent destroys a conversation that is loaded in the very minute in which it began. */
@@ -197,17 +197,17 @@ async function applySettings(
   const chosen = (option: string): boolean => option in config || (option === "model" && model !== undefined);
   for (const [option, value] of Object.entries(chat.options ?? {})) {
     if (chosen(option)) continue;
-    const pick: ChatPick = { set: "config", id: option, value };
-    const request = settingRequest(id, pick, pickKey(pick, configurationActor, "open"));
+    const pick: AgentSetting = { set: "config", id: option, value };
+    const request = settingRequest(id, pick, settingKey(pick, configurationActor, "open"));
     await ask(context, proc, { ...request, deadlineMs: context.deadlines.configureMs });
   }
-  const picks: ChatPick[] = [
-    ...Object.entries(config).map(([key, value]): ChatPick => ({ set: "config", id: key, value })),
+  const picks: AgentSetting[] = [
+    ...Object.entries(config).map(([key, value]): AgentSetting => ({ set: "config", id: key, value })),
     ...(model === undefined ? [] : [{ set: "model" as const, value: model }]),
     ...(mode === undefined ? [] : [{ set: "mode" as const, value: mode }]),
   ];
   for (const pick of picks) {
-    const request = settingRequest(id, pick, pickKey(pick, "holdfast", "open"));
+    const request = settingRequest(id, pick, settingKey(pick, "holdfast", "open"));
     // A refusal is shown as a notice; it keeps no one from working.
     await ask(context, proc, { ...request, deadlineMs: context.deadlines.configureMs });
   }
@@ -277,7 +277,7 @@ async function isUnlisted(context: AcpContext, proc: AgentProcess, session: Sess
 
 export function settingRequest(
   sessionId: string,
-  pick: ChatPick,
+  pick: AgentSetting,
   key: string,
 ): { key: string; method: string; params: object } {
   switch (pick.set) {

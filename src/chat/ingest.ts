@@ -40,7 +40,7 @@ export function createIngest(
       timers.delete(state.id);
       // A tool that runs or a question that is open is not silence; the next word arms the timer again.
       store
-        .change(state.id, (now) =>
+        .commit(state.id, (now) =>
           isOwnTurn(now) && now.permissions.length === 0
             ? [{ type: "turn.ended", stopReason: "quiet", promptId: null }]
             : [],
@@ -63,8 +63,8 @@ export function createIngest(
         if (before === null || before.outRead !== from) return null;
         const replayEnds = agents.of(now)?.chat?.replayEnds ?? "answer";
         const judge = (question: JudgedQuestion): RuleAnswer | null => rules?.judge(now, question) ?? null;
-        const { fence, inEnd } = before;
-        const mapped = mapOutput(items, { state: now, launch, fence, inEnd, replayEnds, judge });
+        const { replayFilter, inEnd } = before;
+        const mapped = mapOutput(items, { state: now, launch, replayFilter, inEnd, replayEnds, judge });
         noteProblem(mapped.events, rules?.problem() ?? null);
         replies = mapped.lines.length > 0;
         answered = mapped.answers.map(({ key }) => key);

@@ -45,7 +45,7 @@ test("[CHAT-40] a load that another daemon began is not begun twice, and its rep
   void world.launch(id, "resume").catch(() => undefined);
   const launch = await until("the load", () => {
     const { run } = world.state(id);
-    return run.run === "launching" && world.store.outboxRow(run.launch, "load") !== null ? run.launch : null;
+    return run.run === "launching" && world.store.inputRow(run.launch, "load") !== null ? run.launch : null;
   });
   world.restart();
   expect((await world.look(id)).seen).toMatchObject({ is: "known", value: { agent: { alive: true } } });
@@ -53,7 +53,7 @@ test("[CHAT-40] a load that another daemon began is not begun twice, and its rep
   writeFileSync(gate, "");
   expect(await again).toMatchObject({ launched: true, agentSessionId: "old-id" });
   expect(world.text(id)).toBe("");
-  expect(world.store.outboxAfter(launch, 0).filter((row) => row.key.startsWith("load"))).toHaveLength(1);
+  expect(world.store.inputAfter(launch, 0).filter((row) => row.key.startsWith("load"))).toHaveLength(1);
 });
 
 test("[CHAT-41] a conversation that the agent no longer has is told as gone; one that never got a prompt is begun anew", async () => {

@@ -17,7 +17,7 @@ import { withPersonalUmask } from "../base/program.ts";
 import type { ChatAgent } from "../ports/agents.ts";
 import type { LaunchRequest, LaunchResult } from "../ports/runtime.ts";
 import { HoldfastError } from "../contract/errors.ts";
-import { launchMarker, type RecordedProcess, type WorkerRecord } from "../contract/worker-record.ts";
+import { launchMarker, type RecordedProcess, type AgentRecord } from "../contract/worker-record.ts";
 import { containedLaunch } from "../ports/contain.ts";
 import { isGone, writeRequest } from "./client.ts";
 import type { AcpContext } from "./context.ts";
@@ -95,7 +95,7 @@ async function startedWorker(context: AcpContext, request: LaunchRequest, chat: 
 async function prepared(context: AcpContext, request: LaunchRequest, chat: ChatAgent): Promise<AgentProcess> {
   const { session, launch } = request;
   const place = offsetsOf(context, launch);
-  const fresh: WorkerRecord = {
+  const fresh: AgentRecord = {
     version: 1,
     session: session.id,
     launch,
@@ -200,7 +200,7 @@ async function identifyProcesses(context: AcpContext, proc: AgentProcess, keeper
 }
 
 /** What is known by now of a contained launch. */
-export function containedNow(proc: AgentProcess, pid: number): Pick<WorkerRecord, "contained"> {
+export function containedNow(proc: AgentProcess, pid: number): Pick<AgentRecord, "contained"> {
   if (proc.record.contained === undefined) return {};
   const first = firstWithin(pid);
   return { contained: { first: first === null ? null : { pid: first.pid, startTime: first.startTime } } };
@@ -226,7 +226,7 @@ function ours(proc: AgentProcess, pid: number | null): RecordedProcess | null {
   return { pid: identity.pid, startTime: identity.startTime };
 }
 
-export async function learn(context: AcpContext, proc: AgentProcess, news: Partial<WorkerRecord>): Promise<void> {
+export async function learn(context: AcpContext, proc: AgentProcess, news: Partial<AgentRecord>): Promise<void> {
   proc.record = { ...proc.record, ...news };
   context.files.writeRecord(proc.record);
   const info = JSON.stringify(proc.record);

@@ -14,7 +14,7 @@ import {
 } from "../base/pid.ts";
 import { findTree } from "../base/process-tree.ts";
 import type { Observation, RuntimeSeen } from "../ports/runtime.ts";
-import type { LaunchPlace } from "../ports/store.ts";
+import type { LaunchOffsets } from "../ports/store.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { launchMarker } from "../contract/worker-record.ts";
@@ -45,7 +45,7 @@ export async function observeAll(
   const unknown = sessions.filter((session) => followed(context, session) === null);
   // One query for a start with hundreds of them.
   const places =
-    unknown.length < 10 ? null : new Map(context.store.launchPlaces().map((place) => [place.launch, place]));
+    unknown.length < 10 ? null : new Map(context.store.allLaunchOffsets().map((place) => [place.launch, place]));
   const found = new Map<SessionId, Observation>();
   for (const session of sessions) found.set(session.id, await observeOne(context, session, places));
   return found;
@@ -60,7 +60,7 @@ function followed(context: AcpContext, session: SessionState): AgentProcess | nu
 async function observeOne(
   context: AcpContext,
   session: SessionState,
-  places: ReadonlyMap<LaunchId, LaunchPlace> | null,
+  places: ReadonlyMap<LaunchId, LaunchOffsets> | null,
 ): Promise<Observation> {
   const known = followed(context, session);
   const found =

@@ -81,7 +81,7 @@ test("[CHAT-30, DECIDE-30] an agent that dies in mid-turn: the rest of its words
   expect(world.state(id).turn).toMatchObject({ turn: "open", answerMayBeLost: true });
   expect(() => readFileSync(join(files, "out"))).toThrow("ENOENT");
   expect((await world.look(id)).seen.is).toBe("absent");
-  expect(world.store.launchPlaces()).toEqual([]);
+  expect(world.store.allLaunchOffsets()).toEqual([]);
 });
 
 test("[CHAT-31] leftovers of a dead agent are read by the next daemon, from the committed byte", async () => {
@@ -138,13 +138,13 @@ test("[CHAT-34] without its record file, or with a damaged one, an agent is adop
 test("[CHAT-36] an agent that was started but not written down is found by what its keeper wrote, if it carries our marker", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
-  const [place] = world.store.launchPlaces();
+  const [place] = world.store.allLaunchOffsets();
   const record = JSON.parse(place!.info) as Record<string, unknown>;
   const info = JSON.stringify({ ...record, agent: null, keeper: null, feeder: null });
   await world.store.chat(id, place!.launch, () => ({ info }));
   world.restart();
   expect(await names(world, id)).toEqual(["agent", "keeper", "feeder"]);
-  expect(JSON.parse(world.store.launchPlaces()[0]!.info)).toEqual(record);
+  expect(JSON.parse(world.store.allLaunchOffsets()[0]!.info)).toEqual(record);
   await world.store.chat(id, place!.launch, () => ({ info }));
   writeFileSync(join(world.files(id), "agent.pid"), `${process.pid}\n`);
   world.restart();

@@ -11,7 +11,7 @@ import { reach } from "../base/test-points.ts";
 import type { StopResult } from "../ports/runtime.ts";
 import type { LaunchId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import { launchMarker, type WorkerRecord } from "../contract/worker-record.ts";
+import { launchMarker, type AgentRecord } from "../contract/worker-record.ts";
 import { markStopping } from "../base/stop-mark.ts";
 import type { AcpContext } from "./context.ts";
 import { ring } from "./agent-input.ts";
@@ -106,7 +106,7 @@ async function clearLaunch(
 ): Promise<void> {
   const { files, store, output } = context;
   const proc = known ?? leftover(context, session, launch);
-  if (proc !== null && existsSync(proc.directory) && store.launchPlace(launch) !== null) {
+  if (proc !== null && existsSync(proc.directory) && store.launchOffsets(launch) !== null) {
     await proc.appending;
     await output.finish(proc);
   }
@@ -117,12 +117,12 @@ async function clearLaunch(
   await store.forgetLaunch(launch);
 }
 
-function recordOf(context: AcpContext, launch: LaunchId, known: AgentProcess | null): WorkerRecord | null {
+function recordOf(context: AcpContext, launch: LaunchId, known: AgentProcess | null): AgentRecord | null {
   return known?.launch === launch ? known.record : (offsetsOf(context, launch)?.record ?? null);
 }
 
 function leftover(context: AcpContext, session: SessionState, launch: LaunchId): AgentProcess | null {
-  const place = context.store.launchPlace(launch);
+  const place = context.store.launchOffsets(launch);
   // The store's word first, as everywhere: the file may be of another launch, and knows of no cut.
   const record = offsetsOf(context, launch)?.record ?? context.files.readRecord(session.id);
   if (place === null || record === null) return null;

@@ -51,9 +51,9 @@ for (const [step, leave] of deaths) {
     const out = join(files, "out");
     const bytes = await until("everything read", () => {
       const all = readFileSync(out);
-      return world.store.launchPlaces()[0]?.outRead === all.length ? all : null;
+      return world.store.allLaunchOffsets()[0]?.outRead === all.length ? all : null;
     });
-    const { launch, info } = world.store.launchPlaces()[0]!;
+    const { launch, info } = world.store.allLaunchOffsets()[0]!;
     const truncating = { at: bytes.length, crc: crc32(bytes.subarray(-4096)) };
     const noted = JSON.stringify({ ...(JSON.parse(info) as object), truncating });
     await world.store.chat(id, launch, () => ({ info: noted }));
@@ -64,7 +64,7 @@ for (const [step, leave] of deaths) {
     const news = readFileSync(out, "utf8").split('"new "').length - 1;
     world.start();
     await world.look(id);
-    await until("the note to be gone", () => !world.store.launchPlaces()[0]?.info.includes('"at":'));
+    await until("the note to be gone", () => !world.store.allLaunchOffsets()[0]?.info.includes('"at":'));
     appendFileSync(out, update(conversation, "last"));
     await until("the last word", () => world.text(id).includes("last"));
     expect(world.text(id)).toBe(`before\n${"new ".repeat(news)}last`);

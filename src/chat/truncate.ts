@@ -7,7 +7,7 @@
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { reach } from "../base/test-points.ts";
-import type { Truncation, WorkerRecord } from "../contract/worker-record.ts";
+import type { Truncation, AgentRecord } from "../contract/worker-record.ts";
 import type { AcpContext } from "./context.ts";
 import { outOf } from "./agent-output.ts";
 import type { AgentProcess } from "./agent-process.ts";
@@ -55,7 +55,7 @@ export async function settleCut(context: AcpContext, proc: AgentProcess): Promis
   proc.bounds.reservedTo = 0;
 }
 
-async function note(context: AcpContext, proc: AgentProcess, record: WorkerRecord, outRead?: number): Promise<void> {
+async function note(context: AcpContext, proc: AgentProcess, record: AgentRecord, outRead?: number): Promise<void> {
   const info = JSON.stringify(record);
   await context.store.chat(proc.session, proc.launch, (_state, place) =>
     place === null ? null : { info, ...(outRead === undefined ? {} : { outRead }) },

@@ -99,7 +99,7 @@ test("[CHAT-22] a turn is ended by force only while there is one, and its late a
   await world.send(id, "gate: open", "p-1");
   expect(await world.runtime.endTurn(world.state(id), "person")).toBe(true);
   world.openGate("open");
-  await until("the late answer", () => world.store.outboxRow(launchOf(world, id), "p:p-1")?.answer);
+  await until("the late answer", () => world.store.inputRow(launchOf(world, id), "p:p-1")?.answer);
   expect(world.ends(id)).toEqual(["forced"]);
 });
 

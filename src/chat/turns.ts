@@ -3,15 +3,15 @@ import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { crypto } from "../base/digest.ts";
 import type { Answered, CancelResult, ConfigureResult, ChatStore, PromptCapabilities } from "../ports/chat.ts";
 import type { PromptToSend, SendResult } from "../ports/runtime.ts";
-import type { ChatStep, LaunchPlace } from "../ports/store.ts";
+import type { ChatStep, LaunchOffsets } from "../ports/store.ts";
 import {
   answerKey,
   notificationLine,
-  pickKey,
+  settingKey,
   promptKey,
   requestLine,
   resultLine,
-  type ChatPick,
+  type AgentSetting,
 } from "../contract/acp.ts";
 import type { Actor, LaunchId, PromptId } from "../contract/ids.ts";
 import { agentIdOf } from "../contract/question.ts";
@@ -29,7 +29,7 @@ export async function sendPrompt(context: AcpContext, proc: AgentProcess, prompt
   const { store } = context;
   const { launch, session } = proc;
   const key = promptKey(prompt.promptId);
-  if (store.outboxRow(launch, key) === null) {
+  if (store.inputRow(launch, key) === null) {
     const fed = isFed(proc);
     if (!canReceive(context, proc)) return { sent: "not-now", why: fed ? damagedInput : notFed };
     const can = promptCapabilities(store, launch);
@@ -59,7 +59,7 @@ export async function sendPrompt(context: AcpContext, proc: AgentProcess, prompt
   return { sent: "doubtful", why: damagedInput };
 }
 
-function reasonNotToSend(state: SessionState, place: LaunchPlace | null, launch: LaunchId): string | null {
+function reasonNotToSend(state: SessionState, place: LaunchOffsets | null, launch: LaunchId): string | null {
   if (place === null || !isCurrent(state, launch)) return "the agent was replaced";
   if (state.intent.want !== "running") return `the session was ${state.intent.want} meanwhile`;
   if (state.agentSessionId === null) return "the conversation is not open yet";
@@ -157,7 +157,7 @@ export async function cancelTurn(
   }
 }
 
-function cancelStep(state: SessionState, { launch, inEnd }: LaunchPlace, by: Actor): ChatStep {
+function cancelStep(state: SessionState, { launch, inEnd }: LaunchOffsets, by: Actor): ChatStep {
   const answers = state.permissions.flatMap((open) => {
     const agentRequest = agentIdOf(launch, open);
     return agentRequest === undefined ? [] : [{ requestId: open.requestId, agentRequest }];
@@ -202,12 +202,12 @@ export async function endTurn(context: AcpContext, proc: AgentProcess, by: Actor
 export async function configure(
   context: AcpContext,
   proc: AgentProcess,
-  pick: ChatPick,
+  pick: AgentSetting,
   by: Actor,
 ): Promise<ConfigureResult> {
   const agentSessionId = context.store.session(proc.session)?.agentSessionId ?? null;
   if (agentSessionId === null) return { told: false, why: "the conversation is not open yet" };
-  const request = settingRequest(agentSessionId, pick, pickKey(pick, by, crypto().randomUUID()));
+  const request = settingRequest(agentSessionId, pick, settingKey(pick, by, crypto().randomUUID()));
   const answer = await ask(context, proc, { ...request, deadlineMs: context.deadlines.configureMs });
   if (answer.is === "result") return { told: true };
   if (answer.is === "error") return { told: false, why: answer.message };
@@ -220,7 +220,7 @@ function isCurrent(state: SessionState, launch: LaunchId): boolean {
 
 /** Null before the agent has answered `initialize`. What it does not say it can, it cannot. */
 export function promptCapabilities(store: ChatStore, launch: LaunchId): PromptCapabilities | null {
-  const answer = store.outboxRow(launch, "init")?.answer ?? null;
+  const answer = store.inputRow(launch, "init")?.answer ?? null;
   if (answer === null) return null;
   const { result } = JSON.parse(answer) as { result?: unknown };
   const { image, embeddedContext } = record(record(record(result)["agentCapabilities"])["promptCapabilities"]);

@@ -7,7 +7,7 @@ import { asPromptId } from "./ids.ts";
 import type { AgentRequestId } from "./question.ts";
 
 /** What of an agent's output is replayed history and not shown: until the load is answered, or until the agent's last word after that. */
-export type Fence = "answer" | "commands" | null;
+export type ReplayFilter = "answer" | "commands" | null;
 
 /** JSON-RPC and ACP codes that mean something to us. */
 export const methodNotFound = -32_601;
@@ -49,15 +49,15 @@ export function answerKey(agentRequestId: AgentRequestId, place: number): string
   return `a:${JSON.stringify(agentRequestId)}:${place}`;
 }
 
-export type ChatPick = { set: "mode" | "model"; value: string } | { set: "config"; id: string; value: string };
+export type AgentSetting = { set: "mode" | "model"; value: string } | { set: "config"; id: string; value: string };
 
 /** Encodes the requested setting in the request's id, so that the response alone shows the new value. */
-export function pickKey(pick: ChatPick, by: string, nonce: string): string {
+export function settingKey(pick: AgentSetting, by: string, nonce: string): string {
   const words = pick.set === "config" ? [pick.id, pick.value] : [pick.value];
   return ["set", pick.set, ...[...words, by, nonce].map(encodeURIComponent)].join(":");
 }
 
-export function pickOf(key: string): { pick: ChatPick; by: string } | null {
+export function settingOf(key: string): { pick: AgentSetting; by: string } | null {
   const [set, what, ...encoded] = key.split(":");
   if (set !== "set") return null;
   const words = encoded.map(decodeURIComponent);

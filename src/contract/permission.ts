@@ -17,7 +17,7 @@ export type AnswerRequest = Infer<typeof answerRequest>;
 const answerJson = schema("answerJson", (z) => z.object({ answered: z.boolean(), reason: z.nullable(z.string()) }));
 
 /** One open request in full: `acp approve` shows it before it asks. */
-const questionJson = schema("questionJson", (z) =>
+const permissionRequestJson = schema("permissionRequestJson", (z) =>
   z.object({
     id: z.string(),
     title: z.string(),
@@ -32,7 +32,7 @@ const questionJson = schema("questionJson", (z) =>
     options: permissionOptions(z),
   }),
 );
-export type QuestionJson = Infer<typeof questionJson>;
+export type PermissionRequestJson = Infer<typeof permissionRequestJson>;
 
 const permissionRulesJson = schema("permissionRulesJson", (z) =>
   z.object({
@@ -71,7 +71,7 @@ export const permissionOperations = {
     path: "/api/sessions/{id}/acp/questions",
     summary: "List the agent's open permission requests in full",
     who: { device: "watch" },
-    output: list(questionJson),
+    output: list(permissionRequestJson),
   },
   answer: {
     method: "POST",

@@ -9,7 +9,7 @@ export interface RecordedProcess {
   startTime: string;
 }
 
-export interface WorkerRecord {
+export interface AgentRecord {
   version: 1;
   session: SessionId;
   launch: LaunchId;

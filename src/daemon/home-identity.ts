@@ -113,7 +113,7 @@ async function copied(store: Store, paths: Paths, kept: Identity, here: Omit<Ide
   const aside = setAside(paths, id);
   await reach("home.set-aside");
   for (const { id: session } of store.deleting()) {
-    await store.change(session, (state) =>
+    await store.commit(session, (state) =>
       isOfOriginal(state) ? [{ type: "session.copied", original: kept.path }] : [],
     );
   }

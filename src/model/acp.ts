@@ -1,7 +1,7 @@
 /** Reads an agent's messages: any field may be missing or have another type. */
 import type { ChatEvent, FactEvent } from "../contract/event.ts";
 import type { SessionState } from "./session.ts";
-import type { Fence } from "../contract/acp.ts";
+import type { ReplayFilter } from "../contract/acp.ts";
 import type { LaunchId, PermissionOption } from "../contract/ids.ts";
 import type { RuleName } from "../contract/permission-rules.ts";
 import type { ToolCallFields } from "./tool-call.ts";
@@ -74,7 +74,7 @@ export type OutputItem =
 export interface OutputContext {
   state: SessionState;
   launch: LaunchId;
-  fence: Fence;
+  replayFilter: ReplayFilter;
   /** The offset of the next line for the agent. */
   inEnd: number;
   /** What ends the agent's replay after a load: its response, or its later list of commands. */
@@ -100,5 +100,5 @@ export interface MappedOutput {
   /** Lines for the agent. */
   lines: { key: string; text: string }[];
   answers: { key: string; answer: string }[];
-  fence: Fence;
+  replayFilter: ReplayFilter;
 }

@@ -1,6 +1,6 @@
 /** That nothing but a verb can change an intent: what would not compile is written down as not compiling. */
 import { expect, test } from "vitest";
-import type { Change, ChatStep, Store } from "../ports/store.ts";
+import type { Transition, ChatStep, Store } from "../ports/store.ts";
 import type { FactEvent, IntentEvent, SessionEvent, StoredEvent } from "../contract/event.ts";
 import { applyVerb } from "./lifecycle.ts";
 import { created, fold } from "../supervisor/facts.fixture.ts";
@@ -16,9 +16,9 @@ test("[SESSION-36] an intent cannot be forged, and the store takes none as a fac
   const answer = applyVerb(state, { verb: "kill" }, { by: "person", agent: "down" });
   if (!answer.ok) throw new Error(answer.message);
   // @ts-expect-error -- what a verb answers is no fact, even where it is a real one
-  const change: Change = () => answer.events;
+  const change: Transition = () => answer.events;
   // @ts-expect-error -- nor is what was read back from the log
-  const again: Change = () => [{ ...forged, seq: 1, at: 1 } satisfies StoredEvent];
+  const again: Transition = () => [{ ...forged, seq: 1, at: 1 } satisfies StoredEvent];
   // @ts-expect-error -- a chat's step writes facts
   const step: ChatStep = { events: [forged] };
   // @ts-expect-error -- and so does the creation of a session

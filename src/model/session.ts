@@ -105,7 +105,7 @@ export interface PermissionRequest {
 }
 
 /** Settings chosen for a chat agent; most agents forget them when they exit, so they are applied again. */
-export interface Picks {
+export interface AgentSettings {
   mode?: string;
   model?: string;
   config: Record<string, string>;
@@ -131,7 +131,7 @@ export interface SessionState {
   queue: QueuedPrompt[];
   /** Open permission requests of a chat agent, oldest first. */
   permissions: PermissionRequest[];
-  picks: Picks;
+  picks: AgentSettings;
   agentSessionId: string | null;
   /** When the chat conversation began: one agent must not be resumed within the same minute. */
   conversationSince: number | null;

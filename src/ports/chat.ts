@@ -1,14 +1,14 @@
 /** What the daemon asks of a chat runtime beyond `Runtime`, and what that runtime needs of the daemon. */
-import type { ChatPick } from "../contract/acp.ts";
+import type { AgentSetting } from "../contract/acp.ts";
 import type { Actor, LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import type { Runtime } from "./runtime.ts";
-import type { Change, Store } from "./store.ts";
+import type { Transition, Store } from "./store.ts";
 
 /** The part of the store that a chat runtime writes: lines before they are sent, places as they move. */
 export type ChatStore = Pick<
   Store,
-  "session" | "chat" | "launchPlaces" | "launchPlace" | "outboxRow" | "outboxAfter" | "forgetLaunch"
+  "session" | "chat" | "allLaunchOffsets" | "launchOffsets" | "inputRow" | "inputAfter" | "forgetLaunch"
 >;
 
 /** Lines that an agent wrote, from byte `from` to byte `to` of its `out`. */
@@ -66,7 +66,7 @@ export interface PromptCapabilities {
 
 export interface Chat {
   /** Registers a launch that the store does not know, with these events in one transaction: its output is read from the start. */
-  adoptUnrecorded(session: SessionState, launch: LaunchId, events: Change): Promise<void>;
+  adoptUnrecorded(session: SessionState, launch: LaunchId, events: Transition): Promise<void>;
   /** Content types that the latest launch supports in a prompt; null while unknown. */
   promptCapabilities(session: SessionState): PromptCapabilities | null;
   /** Answers a permission request, once, whichever client answers and whenever it was made. */
@@ -76,7 +76,7 @@ export interface Chat {
   /** Force-ends the stored turn; false if no turn is open. */
   endTurn(session: SessionState, by: Actor): Promise<boolean>;
   /** Mode, model or another option; stored when the agent agreed, and applied again to its later launches. */
-  configure(session: SessionState, pick: ChatPick, by: Actor): Promise<ConfigureResult>;
+  configure(session: SessionState, pick: AgentSetting, by: Actor): Promise<ConfigureResult>;
   /** Asks the living agent to delete its own copy of the conversation. Only for a permanent removal. */
   deleteConversation(session: SessionState): Promise<DeleteOutcome>;
   /** Runs the agent's own command that deletes a conversation; only once nothing of the session runs. */

@@ -1,5 +1,5 @@
 /** The store as the rest of the daemon sees it. Only `src/store` contains SQL. */
-import type { Fence } from "../contract/acp.ts";
+import type { ReplayFilter } from "../contract/acp.ts";
 import type { Attachment, FactEvent, Judged, LogEntry, SessionCreated, StoredEvent } from "../contract/event.ts";
 import type { LaunchId, ProjectId, PromptId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
@@ -50,20 +50,20 @@ export interface TranscriptAdvance {
  * Decides from the state at commit time which facts happened; throws to refuse, and then nothing is written. It may run
  * twice for one call (a full disk), so it must have no side effects. Facts only: intents are changed by verbs.
  */
-export type Change = (state: SessionState) => FactEvent[];
+export type Transition = (state: SessionState) => FactEvent[];
 
 /** The same for a verb, judged by `model/lifecycle.ts`; null writes nothing. */
 export type JudgeVerb = (state: SessionState) => Judged | null;
 
 /** How far a chat launch is, as byte offsets in its two files. */
-export interface LaunchPlace {
+export interface LaunchOffsets {
   session: SessionId;
   launch: LaunchId;
   /** The end of the last input line: the size of `in` once everything is appended. */
   inEnd: number;
   /** All of `out` before this byte is in the events. */
   outRead: number;
-  fence: Fence;
+  replayFilter: ReplayFilter;
   /** Whether the agent responded to the last line, so it has certainly read all of `in`. */
   settled: boolean;
   /** The owner's own data, as JSON. */
@@ -91,7 +91,7 @@ export interface ChatStep {
   /** Responses to earlier lines; the first one counts. */
   answers?: { key: string; answer: string }[];
   outRead?: number;
-  fence?: Fence;
+  replayFilter?: ReplayFilter;
   info?: string;
   /** The end of `in`, after adopting lines that a lost record named; this step's lines follow it. */
   inEnd?: number;
@@ -99,8 +99,8 @@ export interface ChatStep {
   appendedTo?: number;
 }
 
-/** Like `Change`: it may run twice, so it must have no side effects; null writes nothing. */
-export type ChatChange = (state: SessionState, place: LaunchPlace | null) => ChatStep | null;
+/** Like `Transition`: it may run twice, so it must have no side effects; null writes nothing. */
+export type ChatTransition = (state: SessionState, place: LaunchOffsets | null) => ChatStep | null;
 
 export interface EventsWanted {
   /** After this sequence number, and before that one. */
@@ -136,7 +136,7 @@ export interface Store {
    * commit.
    */
   create(event: SessionCreated, more?: FactEvent[]): Promise<SessionState>;
-  change(id: SessionId, change: Change): Promise<SessionState>;
+  commit(id: SessionId, transition: Transition): Promise<SessionState>;
   /**
    * The only way to change an intent. Throws if the verb was judged against another state than the one it is committed
    * to: that is a bug.
@@ -153,13 +153,13 @@ export interface Store {
   chat(
     id: SessionId,
     launch: LaunchId,
-    change: ChatChange,
-  ): Promise<{ state: SessionState; place: LaunchPlace | null }>;
-  launchPlaces(): LaunchPlace[];
-  launchPlace(launch: LaunchId): LaunchPlace | null;
-  outboxRow(launch: LaunchId, key: string): OutboxRow | null;
+    change: ChatTransition,
+  ): Promise<{ state: SessionState; place: LaunchOffsets | null }>;
+  allLaunchOffsets(): LaunchOffsets[];
+  launchOffsets(launch: LaunchId): LaunchOffsets | null;
+  inputRow(launch: LaunchId, key: string): OutboxRow | null;
   /** Lines that end after this byte of `in`, in order. Throws `storage` if a text is damaged. */
-  outboxAfter(launch: LaunchId, offset: number): OutboxRow[];
+  inputAfter(launch: LaunchId, offset: number): OutboxRow[];
   /** Drops everything stored about a launch whose files are removed. */
   forgetLaunch(launch: LaunchId): Promise<void>;
 

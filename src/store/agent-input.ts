@@ -1,36 +1,36 @@
 /** Offsets of chat launches, and the lines for their agents: rows first, files afterwards. */
 import { crc32 } from "node:zlib";
-import type { Fence } from "../contract/acp.ts";
+import type { ReplayFilter } from "../contract/acp.ts";
 import { HoldfastError } from "../contract/errors.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
-import type { LaunchPlace, OutboxRow } from "../ports/store.ts";
+import type { LaunchOffsets, OutboxRow } from "../ports/store.ts";
 import type { Sqlite } from "./sqlite.ts";
 
-interface PlaceRow {
+interface OffsetRow {
   session: SessionId;
   launch: LaunchId;
   inEnd: number;
   outRead: number;
-  fence: Fence;
+  replayFilter: ReplayFilter;
   info: string;
   settled: number | null;
 }
 
 type StoredRow = OutboxRow & { crc: number };
 
-const selectPlace = `
-  SELECT session, launch, in_end AS inEnd, out_read AS outRead, fence, info,
+const selectOffsets = `
+  SELECT session, launch, in_end AS inEnd, out_read AS outRead, fence AS replayFilter, info,
     (SELECT answer IS NOT NULL FROM outbox WHERE outbox.launch = launches.launch ORDER BY offset DESC LIMIT 1) AS settled
   FROM launches`;
 const selectRow = "SELECT launch, key, offset, length, text, crc, answer FROM outbox";
 
-export function readPlaces(sqlite: Sqlite): LaunchPlace[] {
-  return (sqlite.statement(selectPlace).all() as unknown as PlaceRow[]).map(toPlace);
+export function readAllOffsets(sqlite: Sqlite): LaunchOffsets[] {
+  return (sqlite.statement(selectOffsets).all() as unknown as OffsetRow[]).map(toOffsets);
 }
 
-export function readPlace(sqlite: Sqlite, launch: LaunchId): LaunchPlace | null {
-  const row = sqlite.statement(`${selectPlace} WHERE launch = ?`).get(launch) as unknown as PlaceRow | undefined;
-  return row === undefined ? null : toPlace(row);
+export function readOffsets(sqlite: Sqlite, launch: LaunchId): LaunchOffsets | null {
+  const row = sqlite.statement(`${selectOffsets} WHERE launch = ?`).get(launch) as unknown as OffsetRow | undefined;
+  return row === undefined ? null : toOffsets(row);
 }
 
 export function readRow(sqlite: Sqlite, launch: LaunchId, key: string): OutboxRow | null {
@@ -47,15 +47,15 @@ export function readRowsAfter(sqlite: Sqlite, launch: LaunchId, offset: number):
   return (sqlite.statement(sql).all(launch, offset) as unknown as StoredRow[]).map(toRow);
 }
 
-export function savePlace(sqlite: Sqlite, place: LaunchPlace): void {
-  const { launch, session, inEnd, outRead, fence, info } = place;
+export function saveOffsets(sqlite: Sqlite, place: LaunchOffsets): void {
+  const { launch, session, inEnd, outRead, replayFilter, info } = place;
   sqlite
     .statement(
       `INSERT INTO launches (launch, session, in_end, out_read, fence, info) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (launch) DO UPDATE SET in_end = excluded.in_end, out_read = excluded.out_read,
          fence = excluded.fence, info = excluded.info`,
     )
-    .run(launch, session, inEnd, outRead, fence, info);
+    .run(launch, session, inEnd, outRead, replayFilter, info);
 }
 
 export function saveRow(sqlite: Sqlite, row: OutboxRow): void {
@@ -90,7 +90,7 @@ export function dropLaunches(sqlite: Sqlite, session: SessionId, except: LaunchI
   for (const { launch } of rows as unknown as { launch: LaunchId }[]) if (launch !== except) dropLaunch(sqlite, launch);
 }
 
-function toPlace(row: PlaceRow): LaunchPlace {
+function toOffsets(row: OffsetRow): LaunchOffsets {
   // Without any row nothing was sent, so nothing is unread.
   return { ...row, settled: row.settled !== 0 };
 }

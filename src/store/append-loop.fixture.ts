@@ -20,7 +20,7 @@ for (let round = 0; ; round++) {
     const texts = Array.from({ length: 1 + ((round + index) % 7) }, (_, i) =>
       "x".repeat((round * 37 + i * 911) % 3000),
     );
-    const { seq } = await store.change(id, () => texts.map((text) => ({ type: "workspace.output", text })));
+    const { seq } = await store.commit(id, () => texts.map((text) => ({ type: "workspace.output", text })));
     writeSync(1, `${id} ${seq}\n`);
   });
   await Promise.all(commits);

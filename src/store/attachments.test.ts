@@ -35,7 +35,7 @@ test("[CHAT-133] attachments are stored with their prompt, once, and go with the
   expect(Buffer.from(again.attachment(id, promptId, 1)!)).toEqual(two);
   expect(again.attachment(id, promptId, 2)).toBeNull();
   expect(again.prompt(id, promptId)?.attachments).toEqual([one, two].map(named));
-  await again.change(id, () => [intent("deleted")]);
+  await again.commit(id, () => [intent("deleted")]);
   await again.purgeDeleted(id);
   const raw = new DatabaseSync(home.options.path);
   expect(raw.prepare("SELECT count(*) AS n FROM prompt_attachments").get()).toEqual({ n: 0 });

@@ -29,7 +29,7 @@ it("[STORE-24] shows a damaged event as a warning in its place, and verify names
   expect(events[1]).toEqual(shown);
   expect(eventOf(store.log(0, 10).find(({ session, seq }) => session === one && seq === 2)!)).toEqual(shown);
   expect(store.verify()).toEqual(["Session ma-1: event 2 (workspace.output) is damaged."]);
-  expect((await store.change(one, () => [output("goes on")])).seq).toBe(6);
+  expect((await store.commit(one, () => [output("goes on")])).seq).toBe(6);
 });
 
 it.each(["at = at + 1", "type = 'notice'", "crc = crc + 1", "body = '{}'", "body = 'no json'"])(
@@ -60,7 +60,7 @@ it("[STORE-16] folds a damaged state anew from its events", async () => {
   const store = home.open();
   expect(store.session(one)).toEqual(before);
   expect(store.verify()).toEqual(["Session ma-1: its stored state is damaged."]);
-  await store.change(one, () => [output("written again")]);
+  await store.commit(one, () => [output("written again")]);
   expect(store.verify()).toEqual([]);
 });
 
@@ -70,7 +70,7 @@ it("[STORE-16] does nothing about a session of which neither state nor events ca
   damage(home, `UPDATE events SET body = '{}' WHERE session = 'ma-1' AND type = 'session.intent'`);
   const store = home.open();
   expect([store.sessions().map(({ id }) => id), store.wasUsed("ma-1")]).toEqual([[two], true]);
-  expect(await errorOf(store.change(one, () => []))).toMatchObject({
+  expect(await errorOf(store.commit(one, () => []))).toMatchObject({
     code: "storage",
     message: "The record of session ma-1 is damaged in the database.",
   });

@@ -28,8 +28,8 @@ describe("a full disk", () => {
     let told = 0;
     store.onCommit(() => told++);
     const results = await Promise.allSettled([
-      store.change(one, () => [output("small")]),
-      store.change(two, () => [big]),
+      store.commit(one, () => [output("small")]),
+      store.commit(two, () => [big]),
       store.create(created("ma-3")),
       store.nextNumber("ma"),
     ]);
@@ -38,13 +38,13 @@ describe("a full disk", () => {
     expect(store.wasUsed("ma-3")).toBe(false);
     // Space is back: the same store goes on, without a gap.
     disk.pages += 1000;
-    expect((await store.change(one, () => [output("again")])).seq).toBe(store.events(one, 0, 1000).length);
+    expect((await store.commit(one, () => [output("again")])).seq).toBe(store.events(one, 0, 1000).length);
     expect(store.verify()).toEqual([]);
   });
 
   it("[DAEMON-23] says what is full and what still works", async () => {
     const { store, home } = await fullDisk();
-    expect(await errorOf(store.change(one, () => [big]))).toMatchObject({
+    expect(await errorOf(store.commit(one, () => [big]))).toMatchObject({
       code: "disk-full",
       message: `The disk of ${home.options.path} is full; nothing was written.`,
       hint: "Free some space and try again. Sessions can still be stopped, killed and deleted.",
@@ -56,8 +56,8 @@ describe("a full disk", () => {
     rmSync(reserve);
     // Cannot be removed as a file: what a disk that turned read-only does to the reserve.
     mkdirSync(reserve);
-    const kill = errorOf(store.change(one, () => [...Array<typeof big>(5).fill(big), intent("killed")]));
-    const other = errorOf(store.change(two, () => [big]));
+    const kill = errorOf(store.commit(one, () => [...Array<typeof big>(5).fill(big), intent("killed")]));
+    const other = errorOf(store.commit(two, () => [big]));
     expect(await kill).toBeInstanceOf(Error);
     expect(await other).toBeInstanceOf(Error);
     rmdirSync(reserve);
@@ -67,8 +67,8 @@ describe("a full disk", () => {
     "[DAEMON-23] still records %s, by giving the reserve away",
     async (want) => {
       const { store, reserve } = await fullDisk();
-      const kill = store.change(one, () => [...Array<typeof big>(5).fill(big), intent(want)]);
-      const other = errorOf(store.change(two, () => [big]));
+      const kill = store.commit(one, () => [...Array<typeof big>(5).fill(big), intent(want)]);
+      const other = errorOf(store.commit(two, () => [big]));
       expect((await kill).intent.want).toBe(want);
       expect(await other).toMatchObject({ code: "disk-full" });
       expect(existsSync(reserve)).toBe(false);
@@ -78,20 +78,20 @@ describe("a full disk", () => {
 
   it("[DAEMON-23] keeps the reserve for other batches", async () => {
     const { store, reserve } = await fullDisk();
-    await errorOf(store.change(one, () => [big, intent("archived")]));
+    await errorOf(store.commit(one, () => [big, intent("archived")]));
     expect(existsSync(reserve)).toBe(true);
   });
 
   it("[DAEMON-23] keeps the room it gave away for the ends of sessions until there is space again", async () => {
     const disk = await fullDisk();
     const { store, reserve } = disk;
-    await store.change(one, () => [big, intent("killed")]);
+    await store.commit(one, () => [big, intent("killed")]);
     // There is room now, but not for this.
-    expect(await errorOf(store.change(two, () => [output("chatter")]))).toMatchObject({ code: "disk-full" });
-    expect(await errorOf(store.change(one, () => [intent("running")]))).toMatchObject({ code: "disk-full" });
+    expect(await errorOf(store.commit(two, () => [output("chatter")]))).toMatchObject({ code: "disk-full" });
+    expect(await errorOf(store.commit(one, () => [intent("running")]))).toMatchObject({ code: "disk-full" });
     expect(await errorOf(store.probe())).toMatchObject({ code: "disk-full" });
-    await store.change(one, () => [{ type: "workspace.gone", reason: "killed" }]);
-    expect((await store.change(two, () => [intent("killed")])).intent.want).toBe("killed");
+    await store.commit(one, () => [{ type: "workspace.gone", reason: "killed" }]);
+    expect((await store.commit(two, () => [intent("killed")])).intent.want).toBe("killed");
     disk.free = 100 * reserveBytes;
     disk.pages += 1000;
     await store.probe();
@@ -126,6 +126,6 @@ async function fullDisk(): Promise<Disk> {
   await Promise.all([store.create(created("ma-1")), store.create(created("ma-2"))]);
   disk.pages = 1;
   // SQLite never goes below what is in use; fill what is left of the last pages.
-  while ((await Promise.allSettled([store.change(two, () => [output("x".repeat(1000))])]))[0]?.status === "fulfilled");
+  while ((await Promise.allSettled([store.commit(two, () => [output("x".repeat(1000))])]))[0]?.status === "fulfilled");
   return Object.assign(disk, { store });
 }

@@ -8,9 +8,9 @@ import type { LaunchId, PromptId, SessionId } from "../contract/ids.ts";
 import { reduce, reduceOwn } from "../model/reduce.ts";
 import type { IntentName, SessionState } from "../model/session.ts";
 import type {
-  ChatChange,
+  ChatTransition,
   JudgeVerb,
-  LaunchPlace,
+  LaunchOffsets,
   ProjectRow,
   TranscriptAdvance,
   ChatStep,
@@ -27,15 +27,15 @@ import {
   dropLaunches,
   dropTexts,
   hasRow,
-  readPlace,
+  readOffsets,
   saveAnswer,
-  savePlace,
+  saveOffsets,
   saveRow,
 } from "./agent-input.ts";
 
 class ChatDraft {
   readonly #sqlite: Sqlite;
-  readonly #places = new Map<LaunchId, LaunchPlace>();
+  readonly #places = new Map<LaunchId, LaunchOffsets>();
   readonly #rows = new Map<string, OutboxRow>();
   readonly #writes: (() => void)[] = [];
 
@@ -47,19 +47,19 @@ class ChatDraft {
     return this.#writes.length === 0;
   }
 
-  place(launch: LaunchId): LaunchPlace | null {
-    return this.#places.get(launch) ?? readPlace(this.#sqlite, launch);
+  place(launch: LaunchId): LaunchOffsets | null {
+    return this.#places.get(launch) ?? readOffsets(this.#sqlite, launch);
   }
 
-  apply(session: SessionId, launch: LaunchId, before: LaunchPlace | null, step: ChatStep): LaunchPlace {
+  apply(session: SessionId, launch: LaunchId, before: LaunchOffsets | null, step: ChatStep): LaunchOffsets {
     const sqlite = this.#sqlite;
     if (before === null) this.#writes.push(() => dropLaunches(sqlite, session, launch));
-    const place: LaunchPlace = before ?? {
+    const place: LaunchOffsets = before ?? {
       session,
       launch,
       inEnd: 0,
       outRead: 0,
-      fence: null,
+      replayFilter: null,
       settled: true,
       info: "{}",
     };
@@ -67,7 +67,7 @@ class ChatDraft {
       ...place,
       inEnd: step.inEnd ?? place.inEnd,
       outRead: step.outRead ?? place.outRead,
-      fence: step.fence === undefined ? place.fence : step.fence,
+      replayFilter: step.replayFilter === undefined ? place.replayFilter : step.replayFilter,
       info: step.info ?? place.info,
     };
     for (const { key, text } of step.lines ?? []) this.#line(after, key, text);
@@ -75,7 +75,7 @@ class ChatDraft {
     const { appendedTo } = step;
     if (appendedTo !== undefined) this.#writes.push(() => dropTexts(sqlite, launch, appendedTo));
     this.#places.set(launch, after);
-    this.#writes.push(() => savePlace(sqlite, after));
+    this.#writes.push(() => saveOffsets(sqlite, after));
     return after;
   }
 
@@ -87,7 +87,7 @@ class ChatDraft {
     for (const write of this.#writes) write();
   }
 
-  #line(place: LaunchPlace, key: string, text: string): void {
+  #line(place: LaunchOffsets, key: string, text: string): void {
     const { launch } = place;
     const name = `${launch} ${key}`;
     if (this.#rows.has(name) || hasRow(this.#sqlite, launch, key)) return;
@@ -261,7 +261,7 @@ export class Draft {
     this.#projects.set(id, project);
   }
 
-  chat(id: SessionId, launch: LaunchId, change: ChatChange): { state: SessionState; place: LaunchPlace | null } {
+  chat(id: SessionId, launch: LaunchId, change: ChatTransition): { state: SessionState; place: LaunchOffsets | null } {
     const state = this.state(id);
     const before = this.#chat.place(launch);
     const step = change(state, before);

@@ -21,15 +21,15 @@ test("[STORE-26] events, lines, answers and the place in a chat launch's files a
       { key: "init", answer: "2" },
     ],
     outRead: (before?.outRead ?? 0) + 10,
-    fence: "answer",
+    replayFilter: "answer",
   }));
-  expect(place).toMatchObject({ inEnd: 11, outRead: 10, fence: "answer", info: '{"a":1}' });
+  expect(place).toMatchObject({ inEnd: 11, outRead: 10, replayFilter: "answer", info: '{"a":1}' });
   store.close();
   const again = home.open();
-  expect(again.launchPlaces()).toEqual([
-    { session: id, launch, inEnd: 11, outRead: 10, fence: "answer", info: '{"a":1}', settled: false },
+  expect(again.allLaunchOffsets()).toEqual([
+    { session: id, launch, inEnd: 11, outRead: 10, replayFilter: "answer", info: '{"a":1}', settled: false },
   ]);
-  expect(again.outboxAfter(launch, 3)).toMatchObject([
+  expect(again.inputAfter(launch, 3)).toMatchObject([
     { key: "init", offset: 0, length: 7, answer: "1" },
     { key: "new", offset: 7, length: 4, answer: null },
   ]);
@@ -44,7 +44,7 @@ test("[STORE-27] a refused step writes neither events nor place, and a step of n
   });
   expect((await errorOf(refused)).message).toBe("no");
   expect((await store.chat(id, launch, () => null)).place).toBeNull();
-  expect(store.launchPlaces()).toEqual([]);
+  expect(store.allLaunchOffsets()).toEqual([]);
 });
 
 test("[STORE-28] texts that are in the agent's file are dropped, their keys are kept", async () => {
@@ -57,7 +57,7 @@ test("[STORE-28] texts that are in the agent's file are dropped, their keys are 
     ],
   }));
   await store.chat(id, launch, () => ({ appendedTo: 2, lines: [{ key: "a", text: "again\n" }] }));
-  expect(store.outboxAfter(launch, 0).map((row) => row.text)).toEqual([null, "2\n"]);
+  expect(store.inputAfter(launch, 0).map((row) => row.text)).toEqual([null, "2\n"]);
 });
 
 test("[STORE-29] a new launch drops the places of the session's earlier ones; a forgotten or purged one is gone", async () => {
@@ -67,12 +67,12 @@ test("[STORE-29] a new launch drops the places of the session's earlier ones; a 
   await store.chat(id, launch, () => line);
   const next = asLaunchId("l-2");
   await store.chat(id, next, () => line);
-  expect(store.launchPlaces().map((place) => place.launch)).toEqual([next]);
-  expect(store.outboxRow(launch, "a")).toBeNull();
+  expect(store.allLaunchOffsets().map((place) => place.launch)).toEqual([next]);
+  expect(store.inputRow(launch, "a")).toBeNull();
   await store.forgetLaunch(next);
-  expect(store.launchPlace(next)).toBeNull();
+  expect(store.launchOffsets(next)).toBeNull();
   await store.chat(id, next, () => line);
-  await store.change(id, () => [intent("deleted")]);
+  await store.commit(id, () => [intent("deleted")]);
   await store.purgeDeleted(id);
-  expect(store.outboxRow(next, "a")).toBeNull();
+  expect(store.inputRow(next, "a")).toBeNull();
 });

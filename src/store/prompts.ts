@@ -52,13 +52,13 @@ export function readPrompt(sqlite: Sqlite, session: SessionId, promptId: PromptI
   });
 }
 
-export function saveAttachment(sqlite: Sqlite, at: AttachmentPlace, bytes: Uint8Array): void {
+export function saveAttachment(sqlite: Sqlite, at: AttachmentKey, bytes: Uint8Array): void {
   sqlite
     .statement("INSERT INTO prompt_attachments (session, prompt_id, n, bytes) VALUES (?, ?, ?, ?)")
     .run(at.session, at.promptId, at.n, bytes);
 }
 
-export function readAttachment(sqlite: Sqlite, { session, promptId, n }: AttachmentPlace): Uint8Array | null {
+export function readAttachment(sqlite: Sqlite, { session, promptId, n }: AttachmentKey): Uint8Array | null {
   const row = sqlite
     .statement("SELECT bytes FROM prompt_attachments WHERE session = ? AND prompt_id = ? AND n = ?")
     .get(session, promptId, n);
@@ -69,7 +69,7 @@ export function dropAttachments(sqlite: Sqlite, session: SessionId): void {
   sqlite.statement("DELETE FROM prompt_attachments WHERE session = ?").run(session);
 }
 
-interface AttachmentPlace {
+interface AttachmentKey {
   session: SessionId;
   promptId: PromptId;
   /** Its index in the prompt, from 0. */

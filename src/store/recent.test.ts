@@ -15,8 +15,8 @@ test("[STORE-31] a follower gets the same from memory as from the database", asy
   await store.create(created("ma-2"));
   for (let i = 0; i < 12; i++) {
     await Promise.all([
-      store.change(one, () => [output(`a${i}`)]),
-      ...(i % 3 === 0 ? [store.change(two, () => [output(`b${i}`), output(`c${i}`)])] : []),
+      store.commit(one, () => [output(`a${i}`)]),
+      ...(i % 3 === 0 ? [store.commit(two, () => [output(`b${i}`), output(`c${i}`)])] : []),
     ]);
   }
   const stored = home.open();
@@ -33,7 +33,7 @@ test("[STORE-31] what was purged is shown to no follower", async () => {
   const store = makeHome().open();
   store.onCommit(() => undefined);
   await Promise.all([store.create(created("ma-1")), store.create(created("ma-2"))]);
-  await store.change(one, () => [output("secret"), intent("deleted")]);
+  await store.commit(one, () => [output("secret"), intent("deleted")]);
   await store.purgeDeleted(one);
   expect(store.log(0, 10).map(({ session }) => session)).toEqual([two]);
 });

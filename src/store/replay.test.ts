@@ -86,7 +86,7 @@ async function run(store: Store, steps: readonly Step[]): Promise<void> {
     else if (each.do === "purge") waiting.push(store.purgeDeleted(each.id));
     else {
       waiting.push(
-        store.change(each.id, () => {
+        store.commit(each.id, () => {
           if (each.refuse) throw new Error("refused");
           return each.events;
         }),

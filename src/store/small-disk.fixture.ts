@@ -28,7 +28,7 @@ fill(at("filler"));
 const text = "x".repeat(20_000);
 const full = await appendUntilRefused();
 const before = store.session(id)?.seq ?? 0;
-const killed = await store.change(id, () => [
+const killed = await store.commit(id, () => [
   { type: "workspace.output", text },
   { type: "session.intent", want: { want: "killed" }, by: "person" } as unknown as FactEvent,
 ]);
@@ -67,7 +67,7 @@ console.log(
 async function appendUntilRefused(): Promise<string> {
   for (;;) {
     try {
-      await store.change(id, () => [{ type: "workspace.output", text }]);
+      await store.commit(id, () => [{ type: "workspace.output", text }]);
     } catch (error) {
       return (error as { code: string }).code;
     }

@@ -11,7 +11,7 @@ async function filled() {
   await store.create(created("ma-1"));
   const event = (at: number): FactEvent =>
     at % 2 === 0 ? { type: "agent.text", text: "x".repeat(1_000) } : { type: "notice", level: "info", text: `${at}` };
-  await store.change(id, () => Array.from({ length: 20 }, (_, at) => event(at)));
+  await store.commit(id, () => Array.from({ length: 20 }, (_, at) => event(at)));
   return { store, last: store.session(id)!.seq };
 }
 

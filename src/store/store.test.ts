@@ -9,7 +9,7 @@ describe.each(["a file", ":memory:"] as const)("the store on %s", (where) => {
   it("[STORE-1] numbers a session's events from 1 without gaps and folds them into its state", async () => {
     const store = makeHome(where).open();
     await store.create(created("ma-1"), [renamed("first")]);
-    const state = await store.change(one, () => [output("a"), renamed("second")]);
+    const state = await store.commit(one, () => [output("a"), renamed("second")]);
     expect(state).toMatchObject({ seq: 4, title: "second" });
     expect(store.session(one)).toBe(state);
     expect(store.events(one, 0, 10).map(({ seq, type }) => `${seq} ${type}`)).toEqual([
@@ -27,7 +27,7 @@ describe.each(["a file", ":memory:"] as const)("the store on %s", (where) => {
     store.onCommit(() => commits++);
     const seen: string[] = [];
     const note = (title: string) =>
-      store.change(one, (state) => {
+      store.commit(one, (state) => {
         seen.push(state.title);
         return [renamed(title)];
       });
@@ -45,18 +45,18 @@ describe.each(["a file", ":memory:"] as const)("the store on %s", (where) => {
     const store = makeHome(where).open();
     await store.create(created("ma-1"));
     const refused = errorOf(
-      store.change(one, () => {
+      store.commit(one, () => {
         throw new Error("not now");
       }),
     );
     // The second event cannot follow: the first must not stay either.
-    const half = errorOf(store.change(one, () => [output("half"), created("ma-1")]));
-    const good = store.change(one, () => [output("good")]);
+    const half = errorOf(store.commit(one, () => [output("half"), created("ma-1")]));
+    const good = store.commit(one, () => [output("good")]);
     expect((await refused).message).toBe("not now");
     expect((await half).message).toContain("created twice");
     expect((await good).seq).toBe(2);
     expect(store.events(one, 1, 10)).toMatchObject([{ seq: 2, text: "good" }]);
-    expect(await errorOf(store.change(two, () => []))).toMatchObject({ code: "not-found" });
+    expect(await errorOf(store.commit(two, () => []))).toMatchObject({ code: "not-found" });
   });
 
   it("[STORE-5] shows only what is committed", async () => {
@@ -64,7 +64,7 @@ describe.each(["a file", ":memory:"] as const)("the store on %s", (where) => {
     const creating = store.create(created("ma-1"));
     expect([store.sessions(), store.session(one), store.wasUsed("ma-1"), store.cursor()]).toEqual([[], null, false, 0]);
     await creating;
-    const changing = store.change(one, () => {
+    const changing = store.commit(one, () => {
       expect(store.session(one)?.seq).toBe(1);
       return [output("a")];
     });
@@ -77,7 +77,7 @@ describe.each(["a file", ":memory:"] as const)("the store on %s", (where) => {
     const store = makeHome(where).open();
     const both = await Promise.allSettled([store.create(created("ma-1")), store.create(created("ma-1"))]);
     expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
-    await store.change(one, () => [intent("deleted")]);
+    await store.commit(one, () => [intent("deleted")]);
     await store.purgeDeleted(one);
     expect(store.wasUsed("ma-1")).toBe(true);
     expect(await errorOf(store.create(created("ma-1")))).toMatchObject({
@@ -98,11 +98,11 @@ describe.each(["a file", ":memory:"] as const)("the store on %s", (where) => {
   it("[STORE-8] writes nothing for a prompt that is sent again, and refuses its id with other text", async () => {
     const store = makeHome(where).open();
     await store.create(created("ma-1"));
-    const send = (text: string) => store.change(one, () => [intent("running"), admitted("p", text)]);
+    const send = (text: string) => store.commit(one, () => [intent("running"), admitted("p", text)]);
     const [first, again] = await Promise.all([send("hello"), send("hello")]);
     expect([first.seq, again.seq]).toEqual([3, 3]);
     // The person stops it; a late retry must not wake it.
-    await store.change(one, () => [intent("stopped")]);
+    await store.commit(one, () => [intent("stopped")]);
     expect(await send("hello")).toMatchObject({ seq: 4, intent: { want: "stopped" } });
     expect(await errorOf(send("other"))).toMatchObject({
       code: "conflict",
@@ -119,18 +119,18 @@ describe.each(["a file", ":memory:"] as const)("the store on %s", (where) => {
     expect(store.prompt(one, asPromptId("q"))).toBeNull();
     expect(store.prompt(two, asPromptId("p"))).toBeNull();
     await store.create(created("ma-2"));
-    expect((await store.change(two, () => [admitted("p", "other")])).seq).toBe(2);
+    expect((await store.commit(two, () => [admitted("p", "other")])).seq).toBe(2);
   });
 
   it("[STORE-9] keeps a deleted session out of the list, to be cleared away, and lets nothing bring it back", async () => {
     const store = makeHome(where).open();
     await Promise.all([store.create(created("ma-1")), store.create(created("ma-2"))]);
-    await store.change(one, () => [intent("deleted")]);
+    await store.commit(one, () => [intent("deleted")]);
     expect(store.sessions().map(({ id }) => id)).toEqual([two]);
     expect(store.deleting().map(({ id }) => id)).toEqual([one]);
     // Its end is still recorded.
-    await store.change(one, () => [{ type: "workspace.gone", reason: "deleted" }]);
-    expect(await errorOf(store.change(one, () => [intent("running")]))).toMatchObject({ code: "conflict" });
+    await store.commit(one, () => [{ type: "workspace.gone", reason: "deleted" }]);
+    expect(await errorOf(store.commit(one, () => [intent("running")]))).toMatchObject({ code: "conflict" });
     expect(store.session(one)).toMatchObject({ seq: 3, intent: { want: "deleted" } });
   });
 
@@ -138,9 +138,9 @@ describe.each(["a file", ":memory:"] as const)("the store on %s", (where) => {
     const store = makeHome(where).open();
     await Promise.all([store.create(created("ma-1")), store.create(created("ma-2"))]);
     // More than one commit's worth.
-    await store.change(one, () => [admitted("p", "x"), ...Array<ReturnType<typeof output>>(6000).fill(output("a"))]);
+    await store.commit(one, () => [admitted("p", "x"), ...Array<ReturnType<typeof output>>(6000).fill(output("a"))]);
     expect(await errorOf(store.purgeDeleted(one))).toMatchObject({ code: "conflict" });
-    await store.change(one, () => [intent("deleted")]);
+    await store.commit(one, () => [intent("deleted")]);
     const cursor = store.cursor();
     await Promise.all([store.purgeDeleted(one), store.purgeDeleted(one)]);
     await store.purgeDeleted(one);
@@ -148,14 +148,14 @@ describe.each(["a file", ":memory:"] as const)("the store on %s", (where) => {
     expect(store.prompt(one, asPromptId("p"))).toBeNull();
     expect(store.log(0, 10).map(({ session }) => session)).toEqual([two]);
     expect([store.cursor(), store.verify()]).toEqual([cursor, []]);
-    expect(await errorOf(store.change(one, () => [output("late")]))).toMatchObject({ code: "not-found" });
+    expect(await errorOf(store.commit(one, () => [output("late")]))).toMatchObject({ code: "not-found" });
     expect(await errorOf(store.purgeDeleted(asSessionId("ma-9")))).toMatchObject({ code: "not-found" });
   });
 
   it("[STORE-18] reads on behind a cursor, of all sessions or of one", async () => {
     const store = makeHome(where).open();
     await Promise.all([store.create(created("ma-1")), store.create(created("ma-2"))]);
-    for (let i = 0; i < 20; i++) await store.change(i % 3 === 0 ? one : two, () => [output(String(i))]);
+    for (let i = 0; i < 20; i++) await store.commit(i % 3 === 0 ? one : two, () => [output(String(i))]);
     const all = store.log(0, 100);
     expect(all.map(({ cursor }) => cursor)).toEqual(Array.from({ length: 22 }, (_, i) => i + 1));
     expect(store.cursor()).toBe(22);
@@ -189,7 +189,7 @@ describe.each(["a file", ":memory:"] as const)("the store on %s", (where) => {
     store.close();
     store.close();
     expect((await waiting).seq).toBe(1);
-    expect(await errorOf(store.change(one, () => []))).toMatchObject({ code: "storage" });
+    expect(await errorOf(store.commit(one, () => []))).toMatchObject({ code: "storage" });
     expect(await errorOf(() => store.events(one, 0, 1))).toMatchObject({ code: "storage" });
   });
 
@@ -219,13 +219,13 @@ it("[STORE-5] has everything after it is opened again", async () => {
   const home = makeHome();
   const before = home.open();
   await Promise.all([before.create(created("ma-1")), before.create(created("ma-2")), before.nextNumber("ma")]);
-  await before.change(one, () => [admitted("p", "text"), intent("killed")]);
-  await before.change(two, () => [intent("deleted")]);
+  await before.commit(one, () => [admitted("p", "text"), intent("killed")]);
+  await before.commit(two, () => [intent("deleted")]);
   const [sessions, deleting, log] = [before.sessions(), before.deleting(), before.log(0, 100)];
   before.close();
   const after = home.open();
   expect([after.sessions(), after.deleting(), after.log(0, 100)]).toEqual([sessions, deleting, log]);
-  expect(await errorOf(after.change(one, () => [admitted("p", "other")]))).toMatchObject({ code: "conflict" });
+  expect(await errorOf(after.commit(one, () => [admitted("p", "other")]))).toMatchObject({ code: "conflict" });
   expect(await after.nextNumber("ma")).toBe(4);
   await after.purgeDeleted(two);
   after.close();
@@ -239,7 +239,7 @@ it("[SESSION-36] a verb that was judged against another state than the one it is
   const { seq } = await store.create(created("ma-1"));
   const stale = { seq, events: [renamed("stale")] };
   await Promise.all([
-    store.change(one, () => [output("newer")]),
+    store.commit(one, () => [output("newer")]),
     expect(store.applyVerb(one, () => stale)).rejects.toThrow("judged against another state"),
   ]);
   const state = await store.applyVerb(one, (now) => ({ ...stale, seq: now.seq }));

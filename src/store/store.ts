@@ -6,12 +6,12 @@ import type { LaunchId, ProjectId, PromptId, SessionId } from "../contract/ids.t
 import type { SessionState } from "../model/session.ts";
 import type { Logger } from "../ports/api.ts";
 import type {
-  Change,
-  ChatChange,
+  Transition,
+  ChatTransition,
   EventsWanted,
   ItemRow,
   JudgeVerb,
-  LaunchPlace,
+  LaunchOffsets,
   OutboxRow,
   ProjectRow,
   PromptRow,
@@ -25,7 +25,7 @@ import { readAgentText, readCursor, readEvents, readLog, readSessionLog, readSom
 import { diskFull, isDiskFull, storageError, type DatabasePaths } from "./failure.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { Recent } from "./recent.ts";
-import { readPlace, readPlaces, readRow, readRowsAfter } from "./agent-input.ts";
+import { readOffsets, readAllOffsets, readRow, readRowsAfter } from "./agent-input.ts";
 import { readProjects, readSetting } from "./registry.ts";
 import type { Reserve } from "./reserve.ts";
 import { loadSessions, type LoadedSessions } from "./sessions.ts";
@@ -102,8 +102,8 @@ export class SqliteStore implements Store {
     return this.#enqueue((draft) => draft.create(event.id, [event, ...more]));
   }
 
-  change(id: SessionId, change: Change): Promise<SessionState> {
-    return this.#enqueue((draft) => draft.append(id, change(draft.state(id))));
+  commit(id: SessionId, transition: Transition): Promise<SessionState> {
+    return this.#enqueue((draft) => draft.append(id, transition(draft.state(id))));
   }
 
   applyVerb(id: SessionId, judge: JudgeVerb, attachments: readonly Uint8Array[] = []): Promise<SessionState> {
@@ -113,24 +113,24 @@ export class SqliteStore implements Store {
   chat(
     id: SessionId,
     launch: LaunchId,
-    change: ChatChange,
-  ): Promise<{ state: SessionState; place: LaunchPlace | null }> {
+    change: ChatTransition,
+  ): Promise<{ state: SessionState; place: LaunchOffsets | null }> {
     return this.#enqueue((draft) => draft.chat(id, launch, change));
   }
 
-  launchPlaces(): LaunchPlace[] {
-    return this.#read(() => readPlaces(this.#sqlite));
+  allLaunchOffsets(): LaunchOffsets[] {
+    return this.#read(() => readAllOffsets(this.#sqlite));
   }
 
-  launchPlace(launch: LaunchId): LaunchPlace | null {
-    return this.#read(() => readPlace(this.#sqlite, launch));
+  launchOffsets(launch: LaunchId): LaunchOffsets | null {
+    return this.#read(() => readOffsets(this.#sqlite, launch));
   }
 
-  outboxRow(launch: LaunchId, key: string): OutboxRow | null {
+  inputRow(launch: LaunchId, key: string): OutboxRow | null {
     return this.#read(() => readRow(this.#sqlite, launch, key));
   }
 
-  outboxAfter(launch: LaunchId, offset: number): OutboxRow[] {
+  inputAfter(launch: LaunchId, offset: number): OutboxRow[] {
     return this.#read(() => readRowsAfter(this.#sqlite, launch, offset));
   }
 

@@ -367,7 +367,7 @@ export class Loop {
     // Reported by the agent's hooks; an agent without hooks that works has been prompted.
     const used = seen.value.prompted === true || (session.kind === "terminal" && activity?.activity === "working");
     if (used && !session.prompted) events.push({ type: "conversation.used" });
-    if (events.length > 0) await this.#services.store.change(session.id, (now) => (now.run.run === "up" ? events : []));
+    if (events.length > 0) await this.#services.store.commit(session.id, (now) => (now.run.run === "up" ? events : []));
   }
 
   #scheduleStep(id: SessionId, ms: number): void {

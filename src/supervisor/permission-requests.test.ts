@@ -3,7 +3,7 @@ import type { StoredEvent } from "../contract/event.ts";
 import { asLaunchId } from "../contract/ids.ts";
 import { questionId } from "../contract/question.ts";
 import type { PermissionRequest, SessionState } from "../model/session.ts";
-import { findQuestion, listedQuestions, questionJson } from "./permission-requests.ts";
+import { findPermissionRequest, listedQuestions, permissionRequestJson } from "./permission-requests.ts";
 
 const options = [{ optionId: "n", name: "Reject", kind: "allow_always" }];
 const tool = (seq: number, toolCallId: string, fields: object): StoredEvent => ({
@@ -37,7 +37,7 @@ const session = (...permissions: PermissionRequest[]) =>
 
 describe("[TEXT-4] an open question", () => {
   test("is the call as it was when the agent asked, not as it became since", () => {
-    expect(questionJson(store, session(asked), asked)).toMatchObject({
+    expect(permissionRequestJson(store, session(asked), asked)).toMatchObject({
       id: "q4",
       kind: "execute",
       command: "ls",
@@ -60,14 +60,14 @@ describe("[TEXT-2] [TEXT-5] the question that a name means", () => {
   test("of an earlier build is found by the name that is shown, and by the one it was stored under", () => {
     const [listed] = listedQuestions(store, session(old));
     expect(listed?.requestId).toBe(questionId(old.requestId));
-    expect(findQuestion(session(old, asked), listed?.requestId)).toBe(old);
-    expect(findQuestion(session(old, asked), old.requestId)).toBe(old);
+    expect(findPermissionRequest(session(old, asked), listed?.requestId)).toBe(old);
+    expect(findPermissionRequest(session(old, asked), old.requestId)).toBe(old);
   });
 
   test("is left out only where one is open", () => {
-    expect(findQuestion(session(), undefined)).toBeNull();
-    expect(findQuestion(session(asked), undefined)).toBe(asked);
-    expect(findQuestion(session(asked), "q5")).toBeNull();
-    expect(() => findQuestion(session(asked, old), undefined)).toThrow("2 open questions");
+    expect(findPermissionRequest(session(), undefined)).toBeNull();
+    expect(findPermissionRequest(session(asked), undefined)).toBe(asked);
+    expect(findPermissionRequest(session(asked), "q5")).toBeNull();
+    expect(() => findPermissionRequest(session(asked, old), undefined)).toThrow("2 open questions");
   });
 });

@@ -6,7 +6,7 @@ import { questionId, questionsNamed } from "../contract/question.ts";
 import { shorten } from "../model/text.ts";
 import type { PermissionRequest, SessionState } from "../model/session.ts";
 import { callDetails, mergeCall, type CallDetails, type ToolCallFields } from "../model/tool-call.ts";
-import type { QuestionJson } from "../contract/permission.ts";
+import type { PermissionRequestJson } from "../contract/permission.ts";
 import type { SessionJson } from "../contract/session.ts";
 
 /** A call's updates are near its question; one that is mentioned earlier than this counts as not described. */
@@ -40,7 +40,11 @@ export function detailsOf(store: Reads, session: SessionState, open: PermissionR
   return details;
 }
 
-export function questionJson(store: Reads, session: SessionState, open: PermissionRequest): QuestionJson {
+export function permissionRequestJson(
+  store: Reads,
+  session: SessionState,
+  open: PermissionRequest,
+): PermissionRequestJson {
   return {
     id: questionId(open.requestId),
     ...detailsOf(store, session, open),
@@ -69,7 +73,7 @@ export function listedQuestions(store: Reads, session: SessionState): SessionJso
 }
 
 /** The question that a request means. Without a name there may be one at most: which of several was read is not known. */
-export function findQuestion(session: SessionState, name: string | undefined): PermissionRequest | null {
+export function findPermissionRequest(session: SessionState, name: string | undefined): PermissionRequest | null {
   const open = name === undefined ? session.permissions : questionsNamed(session.permissions, name);
   if (open.length <= 1) return open[0] ?? null;
   throw new HoldfastError("conflict", `${session.id} has ${open.length} open questions.`, {

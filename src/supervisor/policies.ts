@@ -75,7 +75,7 @@ async function endQuietTurns(services: Pick<Services, "store" | "clock">, loop: 
   const isQuiet = ({ turn, permissions, lastActivityAt }: SessionState): boolean =>
     turn.turn === "open" && turn.prompt === null && permissions.length === 0 && lastActivityAt <= before;
   for (const { id } of services.store.sessions().filter(isQuiet)) {
-    await services.store.change(id, (state) =>
+    await services.store.commit(id, (state) =>
       isQuiet(state) ? [{ type: "turn.ended", stopReason: "quiet", promptId: null }] : [],
     );
     loop.wake(id);

@@ -25,7 +25,7 @@ export async function record(
   session: SessionState,
   events: FactEvent[],
 ): Promise<"done"> {
-  await store.change(session.id, () => events);
+  await store.commit(session.id, () => events);
   return "done";
 }
 

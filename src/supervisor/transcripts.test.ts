@@ -31,7 +31,7 @@ function turn(number: number): FactEvent[] {
 async function filled(turns: number, home = makeHome()) {
   const store = home.open();
   await store.create(created("ma-1"));
-  await store.change(id, () => Array.from({ length: turns }, (_, number) => turn(number)).flat());
+  await store.commit(id, () => Array.from({ length: turns }, (_, number) => turn(number)).flat());
   return { home, store, transcripts: new Transcripts(store) };
 }
 
@@ -54,7 +54,7 @@ describe("reading", () => {
     const { items, ...head } = whole(store);
     expect(await allItems(transcripts, 7)).toEqual(items.map(compactItem));
     await transcripts.advance(id);
-    await store.change(id, () => [...turn(40), ...turn(41)].slice(0, -3));
+    await store.commit(id, () => [...turn(40), ...turn(41)].slice(0, -3));
     expect(await allItems(transcripts, 7)).toEqual(whole(store).items);
     const { items: newest, older, pinned: _pinned, refs: _refs, ...now } = await transcripts.read(id, { tail: "3" });
     expect({ now, older, newest: newest.length }).toEqual({ now: { ...head, ...now }, older: true, newest: 3 });
@@ -63,13 +63,13 @@ describe("reading", () => {
 
   test("[TRANSCRIPT-7] a client folds later events on top of a page, also those about items before it", async () => {
     const { store, transcripts } = await filled(4);
-    await store.change(id, () => [{ type: "permission.asked", requestId: "old", title: "?", options: [] }]);
-    await store.change(id, () => turn(5).slice(0, 5));
+    await store.commit(id, () => [{ type: "permission.asked", requestId: "old", title: "?", options: [] }]);
+    await store.commit(id, () => turn(5).slice(0, 5));
     const page = await transcripts.read(id, { tail: "1" });
     expect(page.pinned.some(({ item }) => item === "permission")).toBe(true);
     const builder = builderOf(page);
     expect(builder.transcript().items).toEqual(page.items);
-    await store.change(id, () => [
+    await store.commit(id, () => [
       { type: "permission.answered", requestId: "old", optionId: "y", outcome: "selected", by: "person" },
       { type: "agent.text", text: "!" },
     ]);
@@ -81,7 +81,7 @@ describe("reading", () => {
   test("[TRANSCRIPT-7] a page is bounded in size, with one item at least", async () => {
     const { store, transcripts } = await filled(0);
     const long = "x".repeat(100 * 1024);
-    await store.change(id, () => Array.from({ length: 20 }, () => ({ type: "agent.text", text: long })));
+    await store.commit(id, () => Array.from({ length: 20 }, () => ({ type: "agent.text", text: long })));
     const page = await transcripts.read(id, {});
     expect(page.items.length).toBeLessThan(6);
     expect(page.older).toBe(true);
@@ -96,7 +96,7 @@ describe("keeping", () => {
     await transcripts.advance(id);
     const first = store.transcript(id, transcriptFormat)!.seq;
     expect(first).toBe(store.session(id)!.seq);
-    await store.change(id, () => turn(61));
+    await store.commit(id, () => turn(61));
     const expected = whole(store);
     store.close();
     const again = home.open();
@@ -107,7 +107,7 @@ describe("keeping", () => {
     expect(again.transcript(id, transcriptFormat)!.seq).toBe(first);
     await later.advance(id);
     expect(again.transcript(id, transcriptFormat)!.seq).toBe(expected.seq);
-    await again.change(id, () => [intent("deleted")]);
+    await again.commit(id, () => [intent("deleted")]);
     await later.advance(id);
     await again.purgeDeleted(id);
     expect(again.transcript(id, transcriptFormat)).toBeNull();
@@ -127,9 +127,9 @@ describe("keeping", () => {
     const { store, transcripts } = await filled(3);
     const promptId = asPromptId("back");
     const admitted = { type: "prompt.admitted" as const, promptId, text: "t", by: "person" };
-    await store.change(id, () => [admitted, { type: "prompt.sent", promptId, seenBy: "in" }]);
+    await store.commit(id, () => [admitted, { type: "prompt.sent", promptId, seenBy: "in" }]);
     await transcripts.advance(id);
-    await store.change(id, () => [{ type: "prompt.requeued", promptId, reason: "died" }]);
+    await store.commit(id, () => [{ type: "prompt.requeued", promptId, reason: "died" }]);
     for (let time = 0; time < 2; time++) {
       expect(await allItems(transcripts, 5)).toEqual(whole(store).items);
       await transcripts.advance(id);
@@ -148,12 +148,12 @@ describe("keeping", () => {
 
   test("[TRANSCRIPT-8] while the agent works again only a part is folded on, and the rest after that turn", async () => {
     const { store, transcripts } = await filled(40);
-    await store.change(id, () => [{ type: "turn.started", promptId: null }]);
+    await store.commit(id, () => [{ type: "turn.started", promptId: null }]);
     await transcripts.advance(id);
     const part = store.transcript(id, transcriptFormat)!.seq;
     expect(part).toBeGreaterThan(0);
     expect(part).toBeLessThan(100);
-    await store.change(id, () => [{ type: "turn.ended", stopReason: "end_turn" }]);
+    await store.commit(id, () => [{ type: "turn.ended", stopReason: "end_turn" }]);
     await transcripts.advance(id);
     expect(store.transcript(id, transcriptFormat)!.seq).toBe(store.session(id)!.seq);
     expect(await allItems(transcripts, 50)).toEqual(whole(store).items);

@@ -67,7 +67,7 @@ export async function adoptUnrecorded(
     ];
   };
   if (session.kind === "chat") await services.runtimes.chat.adoptUnrecorded(session, launch, events);
-  else await services.store.change(session.id, events);
+  else await services.store.commit(session.id, events);
   services.log.warn("found a launch that the database does not know; the database is older than its home", {
     session: session.id,
     launch,
@@ -115,7 +115,7 @@ async function recordConversion(services: Pick<Services, "store" | "runtimes">, 
   if (observed?.is !== "known") return;
   if (isRecordedLaunch(services.store, session.id, observed.value.launch)) return;
   const { recovery } = policyActors;
-  await services.store.change(session.id, () => [{ type: "session.converted", kind: other, by: recovery }]);
+  await services.store.commit(session.id, () => [{ type: "session.converted", kind: other, by: recovery }]);
 }
 
 const taken = new WeakMap<Worktrees, Promise<ReadonlySet<string>>>();

@@ -80,5 +80,5 @@ export async function emptyEntry(
   await services.workspaces.empty(entry.id);
   const owner = services.store.session(entry.session);
   if (owner?.workspace.at !== "trashed" || owner.workspace.trash !== entry.id) return;
-  await services.store.change(owner.id, () => [{ type: "workspace.gone", reason }]);
+  await services.store.commit(owner.id, () => [{ type: "workspace.gone", reason }]);
 }

@@ -166,7 +166,7 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
   }
 
   record(id: SessionId, ...events: FactEvent[]): Promise<SessionState> {
-    return this.store.change(id, () => events);
+    return this.store.commit(id, () => events);
   }
 
   state(id: SessionId): SessionState {

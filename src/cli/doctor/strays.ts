@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { readJson } from "../../base/durable-file.ts";
 import { isAlive } from "../../base/pid.ts";
-import { recordFile, type WorkerRecord } from "../../contract/worker-record.ts";
+import { recordFile, type AgentRecord } from "../../contract/worker-record.ts";
 import type { Context } from "../context.ts";
 import { findDaemon } from "../system/daemon/find-daemon.ts";
 import { quoteShellWord } from "../../model/text.ts";
@@ -90,7 +90,7 @@ function strayChat(id: string, path: string, pid: number): Finding {
 /** The pid of the agent in a chat's record, if it is alive. */
 function livingAgent(directory: string): number | null {
   const read = readJson(join(directory, recordFile));
-  const record = read.is === "known" ? (read.value as Partial<WorkerRecord>) : {};
+  const record = read.is === "known" ? (read.value as Partial<AgentRecord>) : {};
   const { agent, bootId } = record;
   if (agent === undefined || agent === null || bootId === undefined) return null;
   return isAlive({ bootId, ...agent }) ? agent.pid : null;

@@ -13,8 +13,6 @@ import type { Paint } from "./text.ts";
 import { answeredBy, optionText, questionLines } from "./question.ts";
 import { clean, inert } from "./text.ts";
 
-export { stopLabel as stopWords };
-
 export type OpenQuestion = Pick<PermissionItem, "requestId" | "title" | "options">;
 
 /** Some agents use complete commands as titles; `events --json` has the rest. Permission requests are never cut. */

@@ -43,7 +43,7 @@ async function check(
   for (const { id } of listed) {
     const { blocked, full, reported } = network.news(id);
     if (blocked.length === 0) continue;
-    await parts.store.change(id, () => notices(blocked, full));
+    await parts.store.commit(id, () => notices(blocked, full));
     reported();
   }
 }

@@ -30,7 +30,7 @@ async function worldWith(
         () => new Map([["webhook", channel]]),
       ),
     note: async (name) => {
-      await store.change(id, () => [
+      await store.commit(id, () => [
         { type: "notification", id: name, title: "t", text: "x", why: "w", channels: ["webhook"] },
       ]);
     },

@@ -85,7 +85,7 @@ export class Notifications {
       ? [{ channel: "all", why: "more than an hour old" }]
       : await this.#send(session, { ...event, session: session.id, project: session.project }, event.channels);
     if (this.#closed) return;
-    await this.#parts.store.change(session.id, (state) =>
+    await this.#parts.store.commit(session.id, (state) =>
       state.untold?.includes(id) === true ? [{ type: "notification.sent", id, failed }] : [],
     );
   }

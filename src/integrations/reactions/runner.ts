@@ -135,7 +135,7 @@ export class Reactor {
       case "ask-threads":
         return;
       case "clear":
-        await this.#parts.store.change(session.id, () => [{ type: "reaction.cleared", reaction: step.reaction }]);
+        await this.#parts.store.commit(session.id, () => [{ type: "reaction.cleared", reaction: step.reaction }]);
         return;
       case "send":
         return this.#send(session, settings, step);
@@ -181,7 +181,7 @@ export class Reactor {
     const { reaction, why, key } = step;
     const fired: FactEvent =
       step.do === "notify" ? firedEvent(step, step.attempt) : { type: "reaction.escalated", reaction, why, key };
-    await this.#parts.store.change(session.id, (state) => (this.#isCurrent(session, state, step) ? [fired, note] : []));
+    await this.#parts.store.commit(session.id, (state) => (this.#isCurrent(session, state, step) ? [fired, note] : []));
     // Not awaited: a slow channel must not delay other reactions.
     void this.#notifications.sendPending(session.id);
   }
@@ -190,7 +190,7 @@ export class Reactor {
     const { pullRequest } = step.condition;
     if (pullRequest === null) return;
     let begun = false;
-    await this.#parts.store.change(session.id, (state) => {
+    await this.#parts.store.commit(session.id, (state) => {
       begun = this.#isCurrent(session, state, step);
       return begun ? [firedEvent(step, step.attempt)] : [];
     });
@@ -205,7 +205,7 @@ export class Reactor {
     const text = answer.merged
       ? `Merged pull request #${pullRequest.number}, as configured for ${step.reaction}.`
       : `Could not merge pull request #${pullRequest.number}: ${answer.why}`;
-    await this.#parts.store.change(session.id, () => [
+    await this.#parts.store.commit(session.id, () => [
       { type: "notice", level: answer.merged ? "info" : "warn", text },
     ]);
     if (answer.merged) this.#tracking()?.schedule(true);

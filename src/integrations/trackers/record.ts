@@ -32,7 +32,7 @@ export class TrackerRecord {
     }
     if (this.#isClosed()) return;
     for (const { url, updatedAt } of own) this.touched.set(url, updatedAt);
-    await this.#parts.store.change(session.id, (state) => {
+    await this.#parts.store.commit(session.id, (state) => {
       const before = new Map(own.map((facts) => [facts, onRecord(state, at.repo, facts)]));
       return [
         ...own
@@ -86,7 +86,7 @@ export class TrackerRecord {
   async issue(session: SessionState, facts: IssueFacts): Promise<void> {
     if (this.#isClosed()) return;
     const { body: _, ...issue } = facts;
-    await this.#parts.store.change(session.id, ({ issueSeen }) => {
+    await this.#parts.store.commit(session.id, ({ issueSeen }) => {
       const before = issueSeen === undefined ? null : [issueSeen.key, issueSeen.url, issueSeen.title, issueSeen.state];
       const same = JSON.stringify(before) === JSON.stringify([issue.key, issue.url, issue.title, issue.state]);
       return same ? [] : [{ type: "issue.seen", issue }];

@@ -174,7 +174,7 @@ test("[TRACKER-47] what was claimed or taken from another repository is asked fo
   const id = asSessionId("app-1");
   const upstream = pullRequest({ repo: "upstream/app", url: "https://example.test/upstream/app/pull/7" });
   const issue = { key: "7", title: "t", state: "open" as const, labels: [] };
-  await world.store.change(id, () => [
+  await world.store.commit(id, () => [
     { type: "issue.seen", issue: { ...issue, url: "https://example.test/upstream/app/issues/7" } },
     { type: "pull-request.seen", pullRequest: upstream },
     { type: "pull-request.claimed", url: upstream.url, by: "person" },

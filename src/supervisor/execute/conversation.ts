@@ -41,7 +41,7 @@ export async function convertKind(services: Needs, session: SessionState): Promi
   const isReset = lastEvent(services.store, session.id, { after: seq, types: ["context.reset"] }) !== undefined;
   if (isStillDiscarded(services, session) && !isReset) await forgetConversation(services, session, "not-running");
   await reach("convert.stopped", session.id);
-  await services.store.change(session.id, (state) => conversionEvents(session, state, isReset));
+  await services.store.commit(session.id, (state) => conversionEvents(session, state, isReset));
   return "done";
 }
 
@@ -70,7 +70,7 @@ export async function noteKeptConversation(
   const agent = services.agents.of(session);
   const hint = agent?.chat?.deleteHint;
   const text = `${agent?.label ?? session.agent} keeps its own copy of this conversation (${session.agentSessionId}).`;
-  const noted = services.store.change(session.id, () => [
+  const noted = services.store.commit(session.id, () => [
     { type: "notice", level: "warn", text: hint === undefined ? text : `${text} ${hint}` },
   ]);
   await noted.catch((error: unknown) => {

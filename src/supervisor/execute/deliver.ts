@@ -24,7 +24,7 @@ export async function deliver(services: Needs, session: SessionState, promptId: 
     // Recorded before the first key: a crash from here on must not type it twice. After a kill, a stop or a withdrawal
     // nothing is typed.
     begin: async (mark) => {
-      const now = await services.store.change(session.id, (state) =>
+      const now = await services.store.commit(session.id, (state) =>
         isDue(state, promptId) ? [{ type: "prompt.sending", promptId, launch, mark }] : [],
       );
       begun = now.queue.some((waiting) => waiting.promptId === promptId && waiting.state === "sending");

@@ -98,7 +98,7 @@ async function settleTurn(
   session: SessionState,
   stopReason: string,
 ): Promise<"done"> {
-  await services.store.change(session.id, ({ turn }) =>
+  await services.store.commit(session.id, ({ turn }) =>
     turn.turn === "open" ? [{ type: "turn.ended", stopReason, promptId: turn.prompt }] : [],
   );
   return "done";

@@ -40,7 +40,7 @@ export async function launch(
   const first = waiting === undefined ? null : promptToSend(services, session, waiting.promptId);
   // A prompt with an image is refused on delivery, like every other.
   const prompt = first === null || hasImage(first) ? null : typedPrompt(first);
-  const begun = await services.store.change(session.id, (now) =>
+  const begun = await services.store.commit(session.id, (now) =>
     now.intent.want === "running" && now.run.run !== "launching" && now.run.run !== "up"
       ? [
           { type: "launch.started", launch: id, how: action.how, attempt: action.attempt },
@@ -79,7 +79,7 @@ export async function launch(
   await reach("launch.made", session.id);
   if (result.launched) {
     const { agent, agentSessionId, promptTaken, promptConfirmed = "never", starting = false } = result;
-    const up = await services.store.change(session.id, () => [
+    const up = await services.store.commit(session.id, () => [
       // A chat agent's id is recorded as soon as its conversation is open.
       ...conversationKnown(services.store.session(session.id) ?? begun, agentSessionId),
       { type: "launch.up", launch: id, agent },

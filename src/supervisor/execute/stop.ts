@@ -25,7 +25,7 @@ export async function recordEnd(
   if (started.run !== "up" && started.run !== "launching") return "done";
   const known = seen.seen.is === "known" ? seen.seen.value : null;
   const last = await lastWord(services, session);
-  await services.store.change(session.id, (state) =>
+  await services.store.commit(session.id, (state) =>
     state.run.run === started.run && state.run.launch === started.launch
       ? [
           ...conversationKnown(session, known?.agentSessionId ?? null),
@@ -65,7 +65,7 @@ export async function stop(services: Needs, session: SessionState): Promise<Outc
   await reach("stop.ended", session.id);
   const { run } = session;
   if (run.run === "up" || run.run === "launching") {
-    await services.store.change(session.id, (state) =>
+    await services.store.commit(session.id, (state) =>
       (state.run.run === "up" || state.run.run === "launching") && state.run.launch === run.launch
         ? [...last, ended(services, session, "stopped", exit, lastLines)]
         : [],

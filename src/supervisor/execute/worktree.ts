@@ -45,7 +45,7 @@ class ShownOutput {
     this.#shown += this.#waiting.length;
     const events = this.rest();
     try {
-      await this.#services.store.change(this.#session, () => events);
+      await this.#services.store.commit(this.#session, () => events);
     } catch (error) {
       // The worktree is created all the same.
       this.#services.log.warn("could not record output", { session: this.#session, error: messageOf(error) });

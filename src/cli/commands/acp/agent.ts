@@ -5,7 +5,7 @@ import { chatArgument, type CommandEntry, countOption, jsonOption, noWaitOption 
 import { clean, inert, table } from "../../render/text.ts";
 import { formatAgeOf } from "../../../model/duration.ts";
 import { sortedNaturally } from "../../../model/text.ts";
-import { stopWords } from "../../render/transcript.ts";
+import { stopLabel } from "../../../model/transcript/item-text.ts";
 import { hasProcesses } from "../daemon/stop.ts";
 import { operationCommand } from "../operation.ts";
 import { namedSessions, runVerb } from "../session/verb.ts";
@@ -70,7 +70,7 @@ export const cancel: CommandEntry = {
     else if (!cancelled) context.err(clean(reason ?? "The turn was not cancelled."));
     else if (stopReason === null || stopReason === "cancelled") context.out("Turn cancelled.");
     else if (stopReason === "end_turn") context.out("Turn finished.");
-    else context.out(`Turn ended: ${clean(stopWords(stopReason))}.`);
+    else context.out(`Turn ended: ${clean(stopLabel(stopReason))}.`);
     return cancelled ? 0 : 1;
   },
 };

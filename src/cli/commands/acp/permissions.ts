@@ -4,7 +4,7 @@
  */
 import type { AnswerRequest } from "../../../contract/permission.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
-import type { QuestionJson } from "../../../contract/permission.ts";
+import type { PermissionRequestJson } from "../../../contract/permission.ts";
 import {
   type ArgumentEntry,
   chatArgument,
@@ -95,7 +95,7 @@ function nameOf(input: Input): string | undefined {
   throw new HoldfastError("usage", `Two permission requests are named: ${clean(argument)} and ${clean(option)}.`);
 }
 
-async function confirm(context: Context, verb: Answer, request: QuestionJson): Promise<boolean> {
+async function confirm(context: Context, verb: Answer, request: PermissionRequestJson): Promise<boolean> {
   context.err(questionLines(request, context.paint).join("\n"));
   return askYesNo(verb === "approve" ? "Approve it?" : "Deny it?");
 }
@@ -105,7 +105,7 @@ async function findRequest(
   id: string,
   verb: Answer,
   name: string | undefined,
-): Promise<QuestionJson> {
+): Promise<PermissionRequestJson> {
   const session = await context.call("session", { params: { id } });
   if (session.kind === "terminal") {
     const asks = questionOf(session);
@@ -128,7 +128,11 @@ async function findRequest(
   });
 }
 
-function choiceFor(verb: Answer, always: boolean, { options }: QuestionJson): Omit<AnswerRequest, "requestId"> {
+function choiceFor(
+  verb: Answer,
+  always: boolean,
+  { options }: PermissionRequestJson,
+): Omit<AnswerRequest, "requestId"> {
   if (verb === "approve") return { answer: always ? "allow_always" : "allow" };
   if (!always) return { answer: "deny" };
   const option = options.find(({ kind }) => kind === "reject_always");

@@ -171,8 +171,8 @@ async function printTurn(context: Context, input: Input, receipt: Output<"prompt
   else {
     if (turn.text !== "") context.out(inert(turn.text).trimEnd());
     if (turn.stopReason !== "end_turn") {
-      const { stopWords } = await import("../../render/transcript.ts");
-      context.out(clean(`[${stopWords(turn.stopReason)}] ${turn.message ?? ""}`).trimEnd());
+      const { stopLabel } = await import("../../../model/transcript/item-text.ts");
+      context.out(clean(`[${stopLabel(turn.stopReason)}] ${turn.message ?? ""}`).trimEnd());
     }
   }
   return turn !== undefined && goodEnds.includes(turn.stopReason) ? 0 : 1;

@@ -68,6 +68,11 @@ export function statusLabel(status: Status): string {
   return status.replaceAll("_", " ").replace(/^pr\b/, "PR").replace(/^ci\b/, "CI");
 }
 
+/** What lists show beside the status, in a word or two each. */
+export function marksOf({ queued }: Pick<SessionJson, "queued">): string[] {
+  return queued === 0 ? [] : [`${queued} queued`];
+}
+
 export type SortOrder = "name" | "created" | "activity";
 type Sorted = Pick<SessionJson, "id" | "createdAt" | "lastActivityAt">;
 

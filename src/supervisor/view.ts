@@ -4,7 +4,7 @@ import { primaryPullRequest, sortChecks } from "../model/pull-requests.ts";
 import { runtimeFacts } from "./observe.ts";
 import type { StoredEvent } from "../contract/event.ts";
 import { notContained } from "../contract/containment.ts";
-import { type SessionState } from "../model/session.ts";
+import { plainFields, type SessionState } from "../model/session.ts";
 import { statusNeedsYou } from "../model/board.ts";
 import type { SeenIssue } from "../contract/tracker.ts";
 import { whyDefaults } from "../contract/trust.ts";
@@ -88,13 +88,8 @@ export function sessionJson(services: ViewServices, loop: Loop, session: Session
   const { intent } = session;
   const pullRequests = session.pullRequests === undefined ? [] : pullRequestsJson(services, session);
   return {
-    id: session.id,
+    ...pick(session, plainFields),
     name: session.id,
-    project: session.project,
-    kind: session.kind,
-    role: session.role,
-    agent: session.agent,
-    title: session.title,
     status,
     reason: reason ?? loop.lastError(session.id)?.message ?? null,
     needsYou: turnFailed || statusNeedsYou(status),
@@ -105,14 +100,10 @@ export function sessionJson(services: ViewServices, loop: Loop, session: Session
       ...(intent.want === "snoozed" ? { until: iso(intent.until) } : {}),
     },
     branch: branch ?? (session.workspace.at === "trashed" ? session.workspace.branch : null) ?? session.branch,
-    base: session.base,
-    workspacePath: session.workspacePath,
     contain: session.contain ?? notContained,
-    issue: session.issue,
     pullRequest: session.pullRequest === null ? null : (pullRequests[0] ?? session.pullRequest),
     ...(pullRequests.length === 0 ? {} : { pullRequests }),
     ...(session.issueSeen === undefined ? {} : { issueFacts: issueJson(session.issueSeen) }),
-    agentSessionId: session.agentSessionId,
     processes: (seen?.processes ?? []).map(({ identity, what, startedAt }) => ({
       pid: identity.pid,
       startedAt: iso(startedAt),
@@ -128,9 +119,12 @@ export function sessionJson(services: ViewServices, loop: Loop, session: Session
     createdAt: iso(session.createdAt),
     lastActivityAt: iso(Math.max(session.lastActivityAt, seen?.activity?.since ?? 0)),
     end: endJson(session),
-    seq: session.seq,
     ...noticeOf(services, session),
   };
+}
+
+function pick<T, const K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<T, K>;
 }
 
 /** From the last known settings: a list of sessions reads no files. */

@@ -1,5 +1,5 @@
 /** `session ls`: pure, from the daemon's answer to lines. */
-import { isTerminated, needsYou, sortSessions } from "../../model/board.ts";
+import { isTerminated, marksOf, needsYou, sortSessions } from "../../model/board.ts";
 import type { SessionJson } from "../../contract/session.ts";
 import { needLines } from "./need.ts";
 import type { Paint } from "./text.ts";
@@ -25,6 +25,7 @@ export type Listed = Pick<
   | "permissions"
   | "branch"
   | "pullRequest"
+  | "queued"
   | "createdAt"
   | "lastActivityAt"
 >;
@@ -65,6 +66,7 @@ function sessionLine(session: Listed, withRole: boolean, paint: Paint, now: numb
     ...(session.branch === null ? [] : [paint.cyan(clean(session.branch))]),
     paint.dim(`[${session.status}]`),
     ...(session.pullRequest === null ? [] : [paint.blue(clean(session.pullRequest.url))]),
+    ...marksOf(session).map(paint.dim),
     ...(withRole ? [session.role] : []),
   ];
   return `  ${parts.join("  ")}`;

@@ -158,31 +158,8 @@ export function fold(state: FoldState, event: StoredEvent): void {
       return state.place({ ...placed, item: "notice", level: event.level, text: event.text });
     case "reaction.escalated":
       return state.place({ ...placed, item: "notice", level: "warn", text: event.why });
-    // How the session is run is not part of what was said.
-    case "pull-request.seen":
-    case "pull-request.lost":
-    case "pull-request.claimed":
-    case "issue.seen":
-    case "reaction.fired":
-    case "reaction.cleared":
-    case "notification":
-    case "notification.sent":
-    case "session.created":
-    case "session.intent":
-    case "session.renamed":
-    case "workspace.ready":
-    case "workspace.trashed":
-    case "workspace.restored":
-    case "workspace.gone":
-    case "workspace.failed":
-    case "launch.adopted":
-    case "conversation.pinned":
-    case "conversation.used":
-    case "activity.changed":
-      return;
     default:
-      // What a newer daemon tells.
-      event satisfies never;
+    // How the session is run is not part of the chat; nor is what only a newer daemon knows.
   }
 }
 

@@ -18,6 +18,7 @@ const wholeFields = ["content", "rawInput", "rawOutput"] as const;
 export function fold(state: FoldState, event: StoredEvent): void {
   const { seq, at } = event;
   const placed = { key: String(seq), seq, at };
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- how the session is run is not part of the chat
   switch (event.type) {
     case "agent.text":
       return words(state, { ...placed, item: "text", text: event.text, messageId: event.messageId ?? null });
@@ -158,8 +159,6 @@ export function fold(state: FoldState, event: StoredEvent): void {
       return state.place({ ...placed, item: "notice", level: event.level, text: event.text });
     case "reaction.escalated":
       return state.place({ ...placed, item: "notice", level: "warn", text: event.why });
-    default:
-    // How the session is run is not part of the chat; nor is what only a newer daemon knows.
   }
 }
 

@@ -1,6 +1,5 @@
 /** Explains what a verb does to processes and work, asks for its inputs, runs it, and shows the result. */
 import { useMemo, useState, type ReactNode } from "react";
-import type { CallOptions } from "../../../client/client.ts";
 import type { VerbAnswer } from "../../../contract/session.ts";
 import type { WorkJson } from "../../../contract/worktree.ts";
 import { call, sentenceOf } from "../data/api.ts";
@@ -234,29 +233,21 @@ function progressOf({ verb }: PendingVerb): string {
 /** Null if the response has no notes. */
 async function runVerb({ verb, session }: PendingVerb, { title, forMs, fresh }: Inputs): Promise<VerbAnswer | null> {
   const params = { id: session.id };
-  const plain = { params, body: {} } satisfies CallOptions<"stop">;
-  switch (verb) {
-    case "rename":
-      await call("rename", { params, body: { title: title.trim() } });
-      return null;
-    case "snooze":
-      return call("snooze", { params, body: { forMs } });
-    case "convert":
-      return call("convert", { params, body: { kind: otherKind(session.kind), fresh } });
-    case "restart":
-      return call("acpRestart", plain);
-    case "stop":
-    case "archive":
-    case "unarchive":
-    case "wake":
-    case "restore":
-    case "kill":
-    case "delete":
-      return call(verb, plain);
-    default:
-      verb satisfies never;
-      return null;
-  }
+  if (verb === "snooze") return call(verb, { params, body: { forMs } });
+  if (verb === "convert") return call(verb, { params, body: { kind: otherKind(session.kind), fresh } });
+  if (verb !== "rename") return call(verb === "restart" ? "acpRestart" : verb, { params, body: {} });
+  await call(verb, { params, body: { title: title.trim() } });
+  return null;
+}
+
+/** Runs a verb that needs no dialog; false if it needs one. */
+export function runImmediate({ verb, session }: PendingVerb): boolean {
+  if (!verbs[verb].immediate) return false;
+  runVerb({ verb, session }, { title: "", forMs: 0, fresh: false }).then(
+    () => showToast(`${session.id} ${verbs[verb].done}.`),
+    (error: unknown) => showToast(sentenceOf(error), "fault"),
+  );
+  return true;
 }
 
 function Notes({ answer }: { answer: VerbAnswer }): ReactNode {

@@ -23,9 +23,10 @@ const loadDialog = () => import("./verb-dialog.tsx");
 const LoadedMenu = lazy(loadMenu);
 const VerbDialog = lazy(loadDialog);
 
-/** Opens the verb's dialog, which runs it once confirmed. */
+/** Opens the verb's dialog, which runs it once confirmed; an immediate verb runs at once. */
 export function startVerb(verb: VerbName, session: SessionJson): void {
-  pending.setState({ now: { verb, session } });
+  const open = (): void => pending.setState({ now: { verb, session } });
+  void loadDialog().then(({ runImmediate }) => runImmediate({ verb, session }) || open(), open);
 }
 
 /** Mounted once per page. */

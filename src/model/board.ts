@@ -79,32 +79,31 @@ type Sorted = Pick<SessionJson, "id" | "createdAt" | "lastActivityAt">;
 /** Activity counts by the minute: otherwise cards of agents that work at the same time would swap with every message. */
 const activityStepMs = 60_000;
 
-/** What orders a session among others, smallest first; ties are broken by id. */
-const ranks: Record<SortOrder, (session: Sorted) => number[]> = {
-  name: () => [],
-  created: ({ createdAt }) => [-timeOf(createdAt)],
-  activity: ({ lastActivityAt }) => [-Math.floor(timeOf(lastActivityAt) / activityStepMs)],
+const differences: Record<SortOrder, (a: Sorted, b: Sorted) => number> = {
+  name: () => 0,
+  created: (a, b) => timeOf(b.createdAt) - timeOf(a.createdAt),
+  activity: (a, b) => activityStep(b) - activityStep(a),
 };
 
-function compareRanks(a: Sorted, b: Sorted, order: SortOrder): number {
-  const other = ranks[order](b);
-  return (
-    ranks[order](a)
-      .map((rank, at) => rank - other[at]!)
-      .find((difference) => difference !== 0) ?? 0
-  );
+function activityStep({ lastActivityAt }: Sorted): number {
+  return Math.floor(timeOf(lastActivityAt) / activityStepMs);
+}
+
+/** Ties are broken by id. */
+function compare(a: Sorted, b: Sorted, order: SortOrder): number {
+  return differences[order](a, b);
 }
 
 /** The one order of sessions in lists and columns. */
 export function sortSessions<S extends Sorted>(sessions: Iterable<S>, order: SortOrder = "name"): S[] {
-  return sortedNaturally([...sessions], ({ id }) => id).sort((a, b) => compareRanks(a, b, order));
+  return sortedNaturally([...sessions], ({ id }) => id).sort((a, b) => compare(a, b, order));
 }
 
 type Placed = Sorted & Pick<SessionJson, "status" | "needsYou">;
 
 /** Whether this change of a session can move it: to another column, or within it. */
 export function isMoved(before: Placed, after: Placed, order: SortOrder): boolean {
-  return columnOf(before) !== columnOf(after) || compareRanks(before, after, order) !== 0;
+  return columnOf(before) !== columnOf(after) || compare(before, after, order) !== 0;
 }
 
 /** Sessions by column, each column in order. */

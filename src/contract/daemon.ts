@@ -45,6 +45,16 @@ const findingJson = schema("findingJson", (z) =>
 );
 export type FindingJson = Infer<typeof findingJson>;
 
+/** A finding that `doctor --fix` cannot fix. */
+export function finding(
+  check: string,
+  level: FindingJson["level"],
+  message: string,
+  fix: string | null = null,
+): FindingJson {
+  return { check, level, message, fix, fixable: false };
+}
+
 const settingsJson = schema("settingsJson", (z) =>
   z.object({
     version: z.string(),

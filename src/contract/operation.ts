@@ -79,11 +79,7 @@ export const answerers: Who = { device: "answer" };
 export const user: Who = { device: "all" };
 
 /** An operation that reads. */
-export const get = <
-  const Path extends string,
-  O extends Schema,
-  const Q extends Record<string, string> = Record<never, string>,
->(
+export const get = <const Path extends string, O extends Schema, const Q extends Record<string, string> = never>(
   path: Path,
   summary: string,
   who: Who,

@@ -72,7 +72,7 @@ test("[WEB-1] a passphrase logs in; a wrong one is told", async () => {
   await page.getByText("not logged in").waitFor();
   await page.getByLabel("Passphrase").fill("open barley");
   await page.getByRole("button", { name: "Log in" }).click();
-  await page.getByRole("alert").filter({ hasText: "passphrase is not right" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "Wrong passphrase" }).waitFor();
   await page.getByLabel("Passphrase").fill("open sesame, said the forty");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "No sessions yet" }).waitFor();

@@ -187,9 +187,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: "stop-halts",
     promise: "stop ends the daemon and nothing else",
-    file: "src/api/commands.ts",
+    file: "src/api/daemon.ts",
     search: "      if (haltSessions) return",
-    replace: '      if (haltSessions || ask.actor !== "") return',
+    replace: '      if (haltSessions || request.actor !== "") return',
     scenario: "upgrade",
   },
   {

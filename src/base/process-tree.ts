@@ -9,8 +9,7 @@
 import { readFileSync } from "node:fs";
 import { setImmediate as nextTick, setTimeout as delay } from "node:timers/promises";
 import { cgroupMembers, killCgroup } from "./cgroup.ts";
-import { bootId, isAlive, listProcesses, signalIdentity } from "./pid.ts";
-import type { Identity, ProcessStat } from "./pid.ts";
+import { bootId, isAlive, listProcesses, signalIdentity, type Identity, type ProcessStat } from "./pid.ts";
 import { innerPid, pidNamespace } from "./pid-namespace.ts";
 
 export interface TreeTarget {

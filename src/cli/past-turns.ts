@@ -21,7 +21,6 @@ export const turnsOption: OptionEntry = {
   short: "n",
   value: "number",
   description: "Show only the last N turns",
-  completes: "none",
 };
 
 /** How many turns the person asked for. */

@@ -1,6 +1,5 @@
 /** A session's events behind a sequence number, or the last ones, page by page. */
-import { isLastPage } from "../contract/stream.ts";
-import type { EventJson } from "../contract/stream.ts";
+import { isLastPage, type EventJson } from "../contract/stream.ts";
 import type { Context } from "./context.ts";
 
 const pageSize = 1_000;

@@ -67,7 +67,7 @@ const session: readonly IndexEntry[] = [
   lazy("delete", "Delete a session permanently", () => import("./session/verbs.ts"), "deleteSession"),
   operation("session rename", "rename", {
     summary: "Change a session's title",
-    arguments: [sessionArgument, { name: "title", description: "New title", variadic: true, completes: "none" }],
+    arguments: [sessionArgument, { name: "title", description: "New title", variadic: true }],
     examples: [["change the title", "holdfast session rename ma-12 Login page"]],
     notes: "The id does not change and is never reused.",
     fails: "rename",
@@ -76,7 +76,7 @@ const session: readonly IndexEntry[] = [
   }),
   operation("session claim-pr", "claimPullRequest", {
     summary: "Link a pull request to a session",
-    arguments: [sessionArgument, { name: "pull-request", description: "Number or URL", completes: "none" }],
+    arguments: [sessionArgument, { name: "pull-request", description: "Number or URL" }],
     examples: [["link a pull request opened elsewhere", "holdfast session claim-pr ma-12 89"]],
     notes:
       "Its checks, reviews and merge state then set this session's status. If another session had it, it is unlinked\nthere.",

@@ -1,4 +1,4 @@
-import { type CommandEntry, jsonOption } from "../command.ts";
+import { type CommandEntry } from "../command.ts";
 import { type Finding, finding, findingJson, findingLines } from "./finding.ts";
 import type { SettingsJson } from "../../contract/daemon.ts";
 import type { Context } from "../context.ts";
@@ -40,7 +40,6 @@ export const command: CommandEntry = {
   options: [
     { long: "fix", description: "Fix what can be fixed: permissions, leftover files" },
     { long: "prove", description: "Also run a self-test in a scratch directory" },
-    jsonOption,
   ],
   examples: [
     ["check everything", "holdfast doctor"],
@@ -70,8 +69,8 @@ export const command: CommandEntry = {
       ...proofs,
     ];
     const fixed = new Set(input.flag("fix") ? findings.filter(fixFinding) : []);
-    if (input.flag("json")) context.json(findings.map((each) => ({ ...findingJson(each), fixed: fixed.has(each) })));
-    else context.out(findingLines(findings, fixed, context.paint).join("\n"));
+    const values = findings.map((each) => ({ ...findingJson(each), fixed: fixed.has(each) }));
+    context.print(values, findingLines(findings, fixed, context.paint));
     return findings.some((each) => each.level === "fail" && !fixed.has(each)) ? 1 : 0;
   },
 };

@@ -47,7 +47,7 @@ export const command: CommandEntry = {
   notes:
     "Speaks the Model Context Protocol on stdin and stdout until stdin ends. Tools: list_sessions, get_session, " +
     "read_session, spawn_session, send_message. An agent of a session reaches its own project's sessions only.",
-  daemon: "starts",
+  json: false,
   async run(context, input) {
     findHome(context);
     const project = input.text("project") ?? null;

@@ -2,8 +2,7 @@
 import { isTerminated, needsYou, sortSessions } from "../../model/board.ts";
 import type { SessionJson } from "../../contract/session.ts";
 import { needLines } from "./need.ts";
-import type { Paint } from "./text.ts";
-import { clean, count } from "./text.ts";
+import { type Paint, clean, count } from "./text.ts";
 import { formatAgeOf } from "../../model/duration.ts";
 import { compareNaturally } from "../../model/text.ts";
 

@@ -2,10 +2,8 @@
 import { byColumn, columns, columnTitles, isTerminated } from "../../model/board.ts";
 import type { SessionJson } from "../../contract/session.ts";
 import { needLines } from "./need.ts";
-import type { Paint } from "./text.ts";
-import { clean, count } from "./text.ts";
+import { type Paint, clean, count, cut } from "./text.ts";
 import { formatAgeOf } from "../../model/duration.ts";
-import { cut } from "./text.ts";
 
 export type StatusRow = Pick<
   SessionJson,

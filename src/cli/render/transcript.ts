@@ -9,9 +9,8 @@ import { shorten } from "../../model/text.ts";
 import { callDetails } from "../../model/tool-call.ts";
 import { TranscriptBuilder } from "../../model/transcript/builder.ts";
 import { stopLabel } from "../../model/transcript/item-text.ts";
-import type { Paint } from "./text.ts";
+import { type Paint, clean, inert } from "./text.ts";
 import { answeredBy, optionText, questionLines } from "./question.ts";
-import { clean, inert } from "./text.ts";
 
 export type OpenQuestion = Pick<PermissionItem, "requestId" | "title" | "options">;
 

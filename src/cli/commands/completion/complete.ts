@@ -8,6 +8,7 @@ export const command: CommandEntry = {
   arguments: [{ name: "words", description: "Command line so far", optional: true, variadic: true, mayBeEmpty: true }],
   examples: [["complete a session's id", "holdfast complete -- session kill ma-"]],
   daemon: "alone",
+  json: false,
   async run(context, input) {
     const found = await completions(index, input.args, (what) => names(context, what));
     if (found.length === 0) return;
@@ -49,8 +50,6 @@ async function names(context: Context, what: Completes): Promise<readonly Candid
         const named = new Map(offered.map(({ id, name }) => [id, name]));
         return [...named].map(([word, description]) => ({ word, description }));
       }
-      case "none":
-        return [];
       default:
         return what satisfies never;
     }
@@ -120,7 +119,7 @@ async function ofValue(
   names: Names,
 ): Promise<readonly Candidate[]> {
   if (choices !== undefined) return choices.map((word) => ({ word, description: "" }));
-  return completes === undefined || completes === "none" ? [] : names(completes);
+  return completes === undefined ? [] : names(completes);
 }
 
 function starting(typed: string, candidates: readonly Candidate[]): readonly Candidate[] {

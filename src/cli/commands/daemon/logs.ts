@@ -80,23 +80,23 @@ export const command: CommandEntry = {
       short: "n",
       value: "number",
       description: `Number of lines (default: ${defaultLines})`,
-      completes: "none",
     },
     { long: "follow", short: "f", description: "Follow new lines" },
-    { long: "json", description: "Print raw log entries, one JSON object per line" },
   ],
   examples: [
     ["show the last lines", "holdfast logs"],
     ["follow it", "holdfast logs -n 10 -f"],
   ],
   notes: "For more detail: HOLDFAST_LOG=debug holdfast restart. To undo: HOLDFAST_LOG=info holdfast restart.",
+  json: "Print raw log entries, one JSON object per line",
   daemon: "alone",
   async run(context, input) {
     const lines = input.text("lines") ?? String(defaultLines);
     if (!/^\d{1,7}$/.test(lines)) throw new HoldfastError("usage", `-n must be an integer, not ${lines}.`);
     const path = join(context.paths.logs, "daemon.log");
     const found = lastLines(path, Number(lines));
-    const print = (line: string): void => context.out(input.flag("json") ? line : logLine(line, context.paint));
+    const print = (line: string): void =>
+      context.write(`${input.flag("json") ? line : logLine(line, context.paint)}\n`);
     if (found === null && !input.flag("follow")) {
       throw new HoldfastError("not-found", `There is no log yet: ${path}`, {
         hint: "Start the daemon with holdfast start.",

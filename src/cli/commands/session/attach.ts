@@ -6,10 +6,10 @@ import { sessionFailure } from "./verb.ts";
 
 export const command: CommandEntry = {
   arguments: [sessionArgument],
+  json: false,
   examples: [["open it in this terminal", "holdfast attach ma-12"]],
   notes:
     "A terminal session opens in tmux: detach with Ctrl-B, then d (inside your own tmux with the same prefix: Ctrl-B\ntwice, then d). A chat session streams its transcript and sends each line as a prompt; one key answers a permission\nrequest. Ctrl-C cancels the current turn; Ctrl-C twice or Ctrl-D detaches. The agent keeps running.",
-  daemon: "starts",
   async run(context, input) {
     const id = input.arg(0);
     const session = await context.call("session", { params: { id } }).catch(async (error: unknown) => {

@@ -66,12 +66,12 @@ export async function runVerb(context: Context, input: Input, call: VerbCall): P
     }
     const response = settled.value;
     responses.push(response);
-    if (json) continue;
     if (call.print === undefined) printVerb(context, id, call, { wait, response });
     else call.print(id, response);
     for (const note of response.notes) context.out(`  ${clean(note)}`);
   }
-  if (json) context.json(input.args.length === 1 ? verbJson(responses[0]!) : responses.map(verbJson));
+  const values = responses.map(verbJson);
+  context.print(input.args.length === 1 ? values[0] : values, null);
   return responses.length === ids.length ? 0 : 1;
 }
 

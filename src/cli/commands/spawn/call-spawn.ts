@@ -18,7 +18,6 @@ export const spawnOptionEntries: readonly OptionEntry[] = [
     long: "network",
     value: "network",
     description: "Network access: on, off, allow-list (only its own model), or comma-separated hosts",
-    completes: "none",
   },
   { long: "trust-devcontainer", description: "Accept what the repository's devcontainer.json runs and mounts" },
 ];

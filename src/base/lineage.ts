@@ -34,7 +34,7 @@ export function readLineage(pid: number, until: number): { cgroup: string; line:
 /** These variables of the nearest process that has the first of them, from `pid` upwards; null if none has. */
 export function inheritedVariables(pid: number, names: readonly [string, ...string[]]): Record<string, string> | null {
   for (let at = pid, depth = 0; at > 1 && depth < maxDepth; depth++) {
-    const text = environmentOf(at);
+    const text = readText(`/proc/${at}/environ`);
     if (variableIn(text, names[0]) !== null) {
       return Object.fromEntries(names.flatMap((name) => [[name, variableIn(text, name)] as const].filter(isSet)));
     }
@@ -48,7 +48,7 @@ function isSet(entry: readonly [string, string | null]): entry is readonly [stri
 }
 
 function readVariables(pid: number): Omit<Ancestor, "pid" | "startTime"> {
-  const text = environmentOf(pid);
+  const text = readText(`/proc/${pid}/environ`);
   const launch = variableIn(text, "HOLDFAST_LAUNCH");
   const making = variableIn(text, "HOLDFAST_MAKING");
   // Most processes do not belong to a launch.
@@ -56,11 +56,9 @@ function readVariables(pid: number): Omit<Ancestor, "pid" | "startTime"> {
   return { launch, making, session: variableIn(text, "HOLDFAST_SESSION"), home: variableIn(text, "HOLDFAST_HOME") };
 }
 
-function environmentOf(pid: number): string {
-  return `\0${readText(`/proc/${pid}/environ`)}`;
-}
-
-function variableIn(environment: string, name: string): string | null {
+/** The value of a variable in the text of /proc/<pid>/environ, or null. */
+export function variableIn(environ: string, name: string): string | null {
+  const environment = `\0${environ}`;
   const at = environment.indexOf(`\0${name}=`);
   if (at < 0) return null;
   const from = at + name.length + 2;

@@ -4,7 +4,7 @@ import type { SettingsJson } from "../../contract/daemon.ts";
 import type { Context } from "../context.ts";
 import { findDaemon } from "../system/daemon/find-daemon.ts";
 import { existsSync } from "node:fs";
-import { loadConfig, loadUserConfig } from "../../config/load.ts";
+import { loadConfig } from "../../config/load.ts";
 import { formatProblem } from "../../config/file.ts";
 import { count } from "../render/text.ts";
 import { defaultLaunchOptions, readLaunchOptions } from "../../base/launch-options.ts";
@@ -21,7 +21,7 @@ const check = "configuration";
 
 async function checkConfig(context: Context): Promise<Finding[]> {
   const { paths } = context;
-  const own = existsSync(paths.config) ? [await loadUserConfig(paths.config)] : [];
+  const own = existsSync(paths.config) ? [await loadConfig(paths.config, "user")] : [];
   // The check of the daemon itself reports why it does not respond.
   const projects = findDaemon(paths).daemon === "running" ? await context.call("projects").catch(() => []) : [];
   const files = new Set(projects.flatMap(({ configFile }) => configFile ?? []));

@@ -12,7 +12,7 @@ import { restoredLines } from "../commands/session/restore.ts";
 import { showLines } from "../commands/session/show.ts";
 import { sessionLines } from "./sessions.ts";
 import { batchLine, batchSummary, spawnedLines } from "../commands/spawn/call-spawn.ts";
-import { fitted, statusLines } from "./status.ts";
+import { fitted, statusLines } from "./sessions.ts";
 import { trashLines } from "../commands/trash/trash.ts";
 
 const plain = makePaint(false);

@@ -7,7 +7,7 @@ import { HoldfastError } from "../../../contract/errors.ts";
 import { type ArgumentEntry, chatArgument, type CommandEntry, type Input, yesOption } from "../../command.ts";
 import { askYesNo } from "../../confirm.ts";
 import type { Context } from "../../context.ts";
-import { questionOf } from "../../render/need.ts";
+import { questionOf } from "../../render/sessions.ts";
 import { optionText, questionLines } from "../../render/question.ts";
 import { clean } from "../../render/text.ts";
 import { operationCommand } from "../operation.ts";

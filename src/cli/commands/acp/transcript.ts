@@ -1,8 +1,7 @@
 /** Commands that print a chat session's transcript. */
 import { questionId } from "../../../contract/question.ts";
 import { chatArgument, type CommandEntry } from "../../command.ts";
-import { readTurns, readTurnsOption, replay, turnsOption } from "../../past-turns.ts";
-import { readOn } from "../../read-events.ts";
+import { readTurns, readTurnsOption, turnsOption, readOn } from "../../read-events.ts";
 import { clean } from "../../render/text.ts";
 import { Transcript } from "../../render/transcript.ts";
 import { follow } from "../../system/daemon/follow.ts";
@@ -22,7 +21,7 @@ export const history: CommandEntry = {
     const past = await readTurns(context, await context.call("session", { params: { id: input.arg(0) } }), turns);
     if (input.flag("json")) return context.json(past.events.filter(({ seq }) => seq >= past.from));
     const transcript = new Transcript(context.paint);
-    const text = replay(transcript, past) + transcript.end();
+    const text = transcript.replay(past) + transcript.end();
     context.write(text === "" ? "No messages yet.\n" : text);
   },
 };
@@ -41,7 +40,7 @@ export const tail: CommandEntry = {
     const turns = readTurnsOption(input, defaultTurns);
     const transcript = new Transcript(context.paint);
     const past = await readTurns(context, await context.call("session", { params: { id } }), turns);
-    context.write(replay(transcript, past));
+    context.write(transcript.replay(past));
     let { last } = past;
     let announced: string | undefined;
     await follow(context, id, async () => {

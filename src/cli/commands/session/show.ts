@@ -1,7 +1,7 @@
 import { describeContainment } from "../../../contract/containment.ts";
 import type { PullRequestJson, SessionJson } from "../../../contract/session.ts";
 import { type CommandEntry, sessionArgument } from "../../command.ts";
-import { commandFor, questionOf } from "../../render/need.ts";
+import { commandFor, questionOf } from "../../render/sessions.ts";
 import { questionLines } from "../../render/question.ts";
 import { clean, count, type Paint } from "../../render/text.ts";
 import { formatAgeOf } from "../../../model/duration.ts";

@@ -1,8 +1,7 @@
 import { jsonText } from "../../render/text.ts";
 import type { Context } from "../../context.ts";
 import { type CommandEntry, projectOption } from "../../command.ts";
-import { chooseSessions } from "../../render/sessions.ts";
-import { fitted, type StatusLine, statusLines } from "../../render/status.ts";
+import { chooseSessions, fitted, type StatusLine, statusLines } from "../../render/sessions.ts";
 import { follow } from "../../system/daemon/follow.ts";
 
 const enter = "\u001b[?1049h\u001b[?25l";

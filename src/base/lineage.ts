@@ -1,6 +1,7 @@
 /** A process and its ancestors, with Holdfast's variables in their environments. */
 import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { readStat } from "./pid.ts";
+import { parseTcpTable, tcpTables } from "./peer.ts";
 import { isExhausted } from "./run.ts";
 
 export interface Ancestor {
@@ -92,7 +93,7 @@ export type TcpClient =
   | { is: "gone" };
 
 export function tcpClient(clientPort: number, ourPort: number): TcpClient {
-  const tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(readText);
+  const tables = tcpTables.map(readText);
   const socket = socketIn(tables, clientPort, ourPort);
   if (socket === null) return { is: "gone" };
   if (process.getuid?.() !== 0 && socket.uid !== process.getuid?.()) return { is: "other-user" };
@@ -107,24 +108,17 @@ export function tcpClient(clientPort: number, ourPort: number): TcpClient {
   return pid === undefined ? { is: "gone" } : { is: "found", pid };
 }
 
-/** A line of /proc/net/tcp: number, local and remote address as hexadecimal `address:port`, state, …, uid, …, inode. */
 export function socketIn(
   tables: readonly string[],
   localPort: number,
   remotePort: number,
 ): { inode: string; uid: number } | null {
-  const found = new Map<string, { inode: string; uid: number }>();
-  const port = (value: number): string => `:${value.toString(16).toUpperCase().padStart(4, "0")}`;
-  for (const table of tables) {
-    for (const line of table.split("\n")) {
-      const [, local, remote, , , , , uid, , inode] = line.trim().split(/\s+/);
-      const isIt = local?.endsWith(port(localPort)) === true && remote?.endsWith(port(remotePort)) === true;
-      if (isIt && inode !== undefined && inode !== "0") found.set(inode, { inode, uid: Number(uid) });
-    }
-  }
+  const found = tables
+    .flatMap(parseTcpTable)
+    .filter((row) => row.localPort === localPort && row.remotePort === remotePort && row.inode !== "0");
   // Another address of this machine may have the same port: an agent would pass for the process that was there first.
-  const [only] = found.values();
-  return found.size === 1 ? only! : null;
+  const [first] = found;
+  return first !== undefined && found.every(({ inode }) => inode === first.inode) ? first : null;
 }
 
 function list(directory: string): string[] {

@@ -29,6 +29,12 @@ export class Input {
     return typeof value === "string" ? value : undefined;
   }
 
+  /** The values of those options that were given. */
+  texts<Name extends string>(...names: readonly Name[]): { [K in Name]?: string } {
+    const given = names.flatMap((name) => (this.text(name) === undefined ? [] : [[name, this.text(name)]]));
+    return Object.fromEntries(given) as { [K in Name]?: string };
+  }
+
   /** All values of a repeatable option. */
   list(long: string): readonly string[] {
     const value = this.#options.get(long);

@@ -68,7 +68,8 @@ export const command: CommandEntry = {
       ...daemon,
       ...proofs,
     ];
-    const fixed = new Set(input.flag("fix") ? findings.filter(fixFinding) : []);
+    const fixed = new Set(input.flag("fix") ? findings.filter(({ repair }) => repair !== undefined) : []);
+    for (const { repair } of fixed) repair?.();
     const values = findings.map((each) => ({ ...findingJson(each), fixed: fixed.has(each) }));
     context.print(values, findingLines(findings, fixed, context.paint));
     return findings.some((each) => each.level === "fail" && !fixed.has(each)) ? 1 : 0;
@@ -83,12 +84,6 @@ async function configuredAgents(context: Context): Promise<SettingsJson["agents"
 }
 
 const nothingLeft = finding("leftovers", "ok", "No leftovers found.");
-
-function fixFinding(finding: Finding): boolean {
-  if (finding.repair === undefined) return false;
-  finding.repair();
-  return true;
-}
 
 function checkReach({ paths }: Pick<Context, "paths">): Finding[] {
   const found = findDaemon(paths);

@@ -1,5 +1,6 @@
 /** Commands on chat agents' processes and their current turn. */
 import { HoldfastError } from "../../../contract/errors.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import type { WorkerJson } from "../../../contract/chat.ts";
 import { chatArgument, type CommandEntry, countOption, noWaitOption } from "../../command.ts";
 import { clean, inert, table } from "../../render/text.ts";
@@ -8,7 +9,7 @@ import { sortedNaturally } from "../../../model/text.ts";
 import { stopLabel } from "../../../model/transcript/item-text.ts";
 import { hasProcesses } from "../daemon/stop.ts";
 import { operationCommand } from "../operation.ts";
-import { namedSessions, runVerb } from "../session/verb.ts";
+import { chosenSessions, runVerb } from "../session/verb.ts";
 
 export const ps = operationCommand("workers", {
   examples: [["list running chat agents", "holdfast acp ps"]],
@@ -44,12 +45,9 @@ export const stop: CommandEntry = {
   notes:
     "Same as holdfast session stop: keeps the worktree and conversation. The next prompt or holdfast session restore\nstarts it again.",
   async run(context, input) {
-    const all = input.flag("all");
-    if (all === input.args.length > 0) throw new HoldfastError("usage", "Specify either a session or --all.");
-    const running = all
-      ? (await context.call("sessions")).filter((one) => one.kind === "chat" && hasProcesses(one))
-      : [];
-    const ids = all ? sortedNaturally(running, ({ id }) => id).map(({ id }) => id) : namedSessions(input);
+    const isRunningChat = (one: SessionJson): boolean => one.kind === "chat" && hasProcesses(one);
+    const ids = await chosenSessions(input, () => context.call("sessions"), isRunningChat);
+    if (ids === null) throw new HoldfastError("usage", "Specify either a session or --all.");
     if (ids.length === 0) context.out("No chat agent is running.");
     return runVerb(context, input, { operation: "stop", done: "stopped", ids });
   },

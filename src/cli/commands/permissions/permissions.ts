@@ -27,8 +27,6 @@ export const ls: CommandEntry = {
   },
 };
 
-const facts = ["agent", "project", "tool", "command", "cwd"] as const;
-
 export const test = operationCommand("permissionTest", {
   arguments: [requestArgument],
   options: [
@@ -53,9 +51,7 @@ export const test = operationCommand("permissionTest", {
   request(input) {
     const session = input.text("session");
     const [question] = input.args;
-    const given = Object.fromEntries(
-      facts.flatMap((name) => (input.text(name) === undefined ? [] : [[name, input.text(name)!]])),
-    );
+    const given = input.texts("agent", "project", "tool", "command", "cwd");
     const paths = input.list("path");
     if (session === undefined && question !== undefined) {
       throw new HoldfastError("usage", `${clean(question)} requires --session.`);

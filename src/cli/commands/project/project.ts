@@ -2,9 +2,8 @@
 import { resolve } from "node:path";
 import { isOff } from "../../../contract/trust.ts";
 import type { ProjectJson } from "../../../contract/project.ts";
-import { HoldfastError } from "../../../contract/errors.ts";
 import { type CommandEntry, projectArgument, yesOption } from "../../command.ts";
-import { askYesNo } from "../../confirm.ts";
+import { requireYes } from "../../confirm.ts";
 import { clean, count, table } from "../../render/text.ts";
 import { compareNaturally } from "../../../model/text.ts";
 import { operationCommand } from "../operation.ts";
@@ -60,14 +59,10 @@ export const trust: CommandEntry = {
       return;
     }
     if (!input.flag("yes")) {
-      if (!context.isTerminal(0)) {
-        throw new HoldfastError("conflict", "Nothing was trusted: there is no terminal to ask on.", {
-          hint: "Add --yes to trust these settings, or --show to only print them.",
-        });
-      }
-      if (!(await askYesNo("Trust this file?"))) {
-        throw new HoldfastError("conflict", "Nothing was changed.");
-      }
+      await requireYes(context, "Trust this file?", {
+        refusal: "Nothing was trusted.",
+        hint: "Add --yes to trust these settings, or --show to only print them.",
+      });
     }
     const body = { digest: question.digest, trust: true };
     const answered = await context.call("trustAnswer", { params: { id }, body });

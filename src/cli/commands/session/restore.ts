@@ -2,9 +2,8 @@ import { HoldfastError } from "../../../contract/errors.ts";
 import type { SessionJson } from "../../../contract/session.ts";
 import { type CommandEntry, noWaitOption, projectOption, sessionsArgument } from "../../command.ts";
 import { clean, count } from "../../render/text.ts";
-import { sortedNaturally } from "../../../model/text.ts";
 import { readSessions } from "./ls.ts";
-import { namedSessions, runVerb } from "./verb.ts";
+import { chosenSessions, runVerb } from "./verb.ts";
 
 export const command: CommandEntry = {
   arguments: [{ ...sessionsArgument, optional: true }],
@@ -22,10 +21,9 @@ export const command: CommandEntry = {
   async run(context, input) {
     const all = input.flag("all");
     const project = input.text("project");
-    if (all === input.args.length > 0) throw new HoldfastError("usage", "Name sessions or use --all, not both.");
     if (!all && project !== undefined) throw new HoldfastError("usage", "--project requires --all.");
-    const down = all ? (await readSessions(context, project)).filter(isTakenDown) : [];
-    const ids = all ? sortedNaturally(down, ({ id }) => id).map(({ id }) => id) : namedSessions(input);
+    const ids = await chosenSessions(input, () => readSessions(context, project), isTakenDown);
+    if (ids === null) throw new HoldfastError("usage", "Name sessions or use --all, not both.");
     if (ids.length === 0) {
       context.print([], "No session is stopped.");
       return 0;

@@ -2,11 +2,12 @@
 import type { ClientInput } from "../../../contract/operations.ts";
 import { HoldfastError, type ErrorReason } from "../../../contract/errors.ts";
 import { Slots } from "../../../base/async.ts";
-import type { VerbAnswer } from "../../../contract/session.ts";
+import type { SessionJson, VerbAnswer } from "../../../contract/session.ts";
 import { nearest } from "../../../base/nearest.ts";
 import type { Input } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { printError } from "../../errors.ts";
+import { sortedNaturally } from "../../../model/text.ts";
 import { clean } from "../../render/text.ts";
 import { waitingBack } from "../spawn/waits.ts";
 
@@ -37,6 +38,17 @@ const concurrency = 8;
 /** The named sessions, without duplicates. */
 export function namedSessions(input: Input): string[] {
   return [...new Set(input.args)];
+}
+
+/** The named sessions, or with `--all` those that `isMeant`, in natural order; null if both or neither were given. */
+export async function chosenSessions(
+  input: Input,
+  list: () => Promise<readonly SessionJson[]>,
+  isMeant: (session: SessionJson) => boolean,
+): Promise<string[] | null> {
+  if (input.flag("all") === input.args.length > 0) return null;
+  if (!input.flag("all")) return namedSessions(input);
+  return sortedNaturally((await list()).filter(isMeant), ({ id }) => id).map(({ id }) => id);
 }
 
 export async function runVerb(context: Context, input: Input, call: VerbCall): Promise<number> {

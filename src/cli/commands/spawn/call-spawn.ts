@@ -29,23 +29,12 @@ interface SpawnOptions {
 }
 
 export function spawnBody({ project, issue, input }: SpawnOptions): SpawnRequest {
-  const text = (name: "prompt" | "agent" | "branch" | "base" | "name"): { [K in typeof name]?: string } => {
-    const value = input.text(name);
-    return value === undefined ? {} : { [name]: value };
-  };
-  const kind = input.text("kind") as Kind | undefined;
-  const role = input.text("role") as Role | undefined;
   return {
     project,
     ...(issue === undefined ? {} : { issue }),
-    ...text("prompt"),
-    ...text("agent"),
-    ...text("branch"),
-    ...text("base"),
-    ...text("name"),
-    ...(kind === undefined ? {} : { kind }),
+    ...input.texts("prompt", "agent", "branch", "base", "name"),
+    ...(input.texts("kind", "role") as { kind?: Kind; role?: Role }),
     ...containBody(input),
-    ...(role === undefined ? {} : { role }),
     ...(input.flag("resume") ? { resume: true } : {}),
     ...(input.flag("no-wait") ? { wait: false } : {}),
   };

@@ -3,10 +3,8 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { until } from "../../test/harness/until.ts";
-import { identify, isAlive } from "./pid.ts";
-import type { Identity } from "./pid.ts";
-import { endTree, findTree } from "./process-tree.ts";
-import type { TreeTarget } from "./process-tree.ts";
+import { identify, isAlive, type Identity } from "./pid.ts";
+import { endTree, findTree, type TreeTarget } from "./process-tree.ts";
 
 const agents = join(import.meta.dirname, "../../test/agents");
 

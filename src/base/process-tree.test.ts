@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { ProcessStat } from "./pid.ts";
-import { membersOf } from "./process-tree.ts";
-import type { Surroundings } from "./process-tree.ts";
+import { membersOf, type Surroundings } from "./process-tree.ts";
 
 const stat = (pid: number, parent: number, group = pid, session = group): ProcessStat => ({
   pid,

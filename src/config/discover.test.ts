@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ProjectRow } from "../ports/store.ts";
 import { HoldfastError } from "../contract/errors.ts";
 import { asProjectId } from "../contract/ids.ts";
-import { findConfig } from "./discover.ts";
+import { findConfig } from "./repository.ts";
 import { openProjects, type ConfiguredProjects } from "./projects.ts";
 import { trustsAll } from "./trust.fixture.ts";
 
@@ -48,7 +48,7 @@ const refusal = async (work: Promise<unknown>): Promise<string[]> => {
   return [error.code, error.message.replaceAll(root, "ROOT"), (error.hint ?? "").replaceAll(root, "ROOT")];
 };
 
-test("[CONFIG-12] the file is looked for upwards, to the repository's root and not beyond", () => {
+test("[CONFIG-12] the file is found upwards, up to the repository's root", () => {
   put("holdfast.yaml", "");
   makeRepository("app");
   mkdirSync(join(root, "app/src/deep"), { recursive: true });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import type { Context } from "../context.ts";
 import type { StopOutcome } from "../system/daemon/control.ts";
 import { sessionOf } from "../test-support/stand-in.ts";
 import { cleanupLines } from "../commands/session/cleanup.ts";
-import { infoLines, stopLines } from "./daemon.ts";
+import { infoLines, printStop } from "./daemon.ts";
 import { eventLine } from "../commands/session/events.ts";
 import { findingLines } from "../doctor/finding.ts";
 import { logLine } from "../commands/daemon/logs.ts";
@@ -11,7 +12,7 @@ import { restoredLines } from "../commands/session/restore.ts";
 import { showLines } from "../commands/session/show.ts";
 import { sessionLines } from "./sessions.ts";
 import { batchLine, batchSummary, spawnedLines } from "../commands/spawn/call-spawn.ts";
-import { fitted, statusLines } from "./status.ts";
+import { fitted, statusLines } from "./sessions.ts";
 import { trashLines } from "../commands/trash/trash.ts";
 
 const plain = makePaint(false);
@@ -254,9 +255,13 @@ test.each<[StopOutcome, string, number]>([
     "Still running: a-2, a-10.",
     1,
   ],
-])("[CLI-49] stop %j says what happened to sessions", (outcome, line, code) => {
-  const { lines, exitCode } = stopLines(outcome);
-  expect([lines[0], exitCode]).toEqual([line, code]);
+])("[CLI-49] stop %j reports what happened to sessions", (outcome, line, code) => {
+  const printed: unknown[] = [];
+  const print: Context["print"] = (_, text, hasFailed = false) => {
+    printed.push(text?.[0]);
+    return hasFailed ? 1 : 0;
+  };
+  expect([printStop({ print }, outcome), ...printed]).toEqual([code, line]);
 });
 
 test("[CLI-32] restore and spawn print what can be pasted", () => {

@@ -217,7 +217,7 @@ test("[CLI-20] turn and open questions follow the events", () => {
 
 test("[CLI-20] of tool calls that are over, one line each stands where they began", () => {
   const events = [tool({ title: "Terminal" }), text("x"), tool({ title: "ls", status: "failed" })];
-  expect(new Transcript(plain).replay(numbered(events), 0)).toBe("[tool] ls: failed\nx");
+  expect(new Transcript(plain).replay({ events: numbered(events), from: 0 })).toBe("[tool] ls: failed\nx");
 });
 
 test("[CLI-21] the last turns begin with their prompts, or by the agent itself", () => {
@@ -246,7 +246,7 @@ test("[CLI-20] past turns have their questions in full, and what follows continu
     ...sent("q"),
     text("par"),
   ]);
-  expect(transcript.replay(past, 2)).toBe(
+  expect(transcript.replay({ events: past, from: 2 })).toBe(
     [
       "> one\n[tool] List files\n[permission r1] Run npm test\n  command ls\n",
       "  options allow once: Allow, reject once: Reject\n[turn finished]\n\n> two\npar",

@@ -2,11 +2,12 @@
 import type { ClientInput } from "../../../contract/operations.ts";
 import { HoldfastError, type ErrorReason } from "../../../contract/errors.ts";
 import { Slots } from "../../../base/async.ts";
-import type { VerbAnswer } from "../../../contract/session.ts";
+import type { SessionJson, VerbAnswer } from "../../../contract/session.ts";
 import { nearest } from "../../../base/nearest.ts";
 import type { Input } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { printError } from "../../errors.ts";
+import { sortedNaturally } from "../../../model/text.ts";
 import { clean } from "../../render/text.ts";
 import { waitingBack } from "../spawn/waits.ts";
 
@@ -39,6 +40,17 @@ export function namedSessions(input: Input): string[] {
   return [...new Set(input.args)];
 }
 
+/** The named sessions, or with `--all` those that `isMeant`, in natural order; null if both or neither were given. */
+export async function chosenSessions(
+  input: Input,
+  list: () => Promise<readonly SessionJson[]>,
+  isMeant: (session: SessionJson) => boolean,
+): Promise<string[] | null> {
+  if (input.flag("all") === input.args.length > 0) return null;
+  if (!input.flag("all")) return namedSessions(input);
+  return sortedNaturally((await list()).filter(isMeant), ({ id }) => id).map(({ id }) => id);
+}
+
 export async function runVerb(context: Context, input: Input, call: VerbCall): Promise<number> {
   const { operation, fails = operation, body = {}, ids = namedSessions(input) } = call;
   const wait = !input.flag("no-wait");
@@ -66,12 +78,12 @@ export async function runVerb(context: Context, input: Input, call: VerbCall): P
     }
     const response = settled.value;
     responses.push(response);
-    if (json) continue;
     if (call.print === undefined) printVerb(context, id, call, { wait, response });
     else call.print(id, response);
     for (const note of response.notes) context.out(`  ${clean(note)}`);
   }
-  if (json) context.json(input.args.length === 1 ? verbJson(responses[0]!) : responses.map(verbJson));
+  const values = responses.map(verbJson);
+  context.print(input.args.length === 1 ? values[0] : values, null);
   return responses.length === ids.length ? 0 : 1;
 }
 

@@ -18,7 +18,6 @@ export const spawnOptionEntries: readonly OptionEntry[] = [
     long: "network",
     value: "network",
     description: "Network access: on, off, allow-list (only its own model), or comma-separated hosts",
-    completes: "none",
   },
   { long: "trust-devcontainer", description: "Accept what the repository's devcontainer.json runs and mounts" },
 ];
@@ -30,23 +29,12 @@ interface SpawnOptions {
 }
 
 export function spawnBody({ project, issue, input }: SpawnOptions): SpawnRequest {
-  const text = (name: "prompt" | "agent" | "branch" | "base" | "name"): { [K in typeof name]?: string } => {
-    const value = input.text(name);
-    return value === undefined ? {} : { [name]: value };
-  };
-  const kind = input.text("kind") as Kind | undefined;
-  const role = input.text("role") as Role | undefined;
   return {
     project,
     ...(issue === undefined ? {} : { issue }),
-    ...text("prompt"),
-    ...text("agent"),
-    ...text("branch"),
-    ...text("base"),
-    ...text("name"),
-    ...(kind === undefined ? {} : { kind }),
+    ...input.texts("prompt", "agent", "branch", "base", "name"),
+    ...(input.texts("kind", "role") as { kind?: Kind; role?: Role }),
     ...containBody(input),
-    ...(role === undefined ? {} : { role }),
     ...(input.flag("resume") ? { resume: true } : {}),
     ...(input.flag("no-wait") ? { wait: false } : {}),
   };

@@ -22,9 +22,12 @@ describe("spawn", () => {
     const stand = await daemon({});
     const repository = join(realpathSync(stand.home), "repository");
     const worktree = join(realpathSync(stand.home), "elsewhere");
-    mkdirSync(join(repository, ".git/worktrees/elsewhere"), { recursive: true });
+    const gitDirectory = join(repository, ".git/worktrees/elsewhere");
+    mkdirSync(gitDirectory, { recursive: true });
+    writeFileSync(join(gitDirectory, "HEAD"), "ref: refs/heads/elsewhere\n");
+    writeFileSync(join(gitDirectory, "commondir"), "../..\n");
     mkdirSync(worktree);
-    writeFileSync(join(worktree, ".git"), `gitdir: ${repository}/.git/worktrees/elsewhere\n`);
+    writeFileSync(join(worktree, ".git"), `gitdir: ${gitDirectory}\n`);
     const inside = await daemon({
       "GET /api/projects": { answer: [projectOf("my-app", repository), projectOf("other", "/nowhere")] },
       "POST /api/sessions": { answer: sessionOf({ id: "ma-7" }) },

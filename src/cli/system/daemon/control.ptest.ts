@@ -45,7 +45,7 @@ function makeContext(): Context {
       // That it takes long is said on a busy machine only.
       err: (text) => void (text.startsWith("Still starting.") || err.push(text)),
       isTerminal: () => false,
-      size: () => null,
+      terminalSize: () => null,
     },
   });
 }

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { keepLaunch } from "../../../base/launch-options.ts";
-import { defaultLaunchOptions } from "../../../base/launch-options.ts";
+import { keepLaunch, defaultLaunchOptions } from "../../../base/launch-options.ts";
 import { resolvePaths, type Paths } from "../../../base/paths.ts";
 import { Input } from "../../command.ts";
 import {

@@ -139,7 +139,7 @@ test("[CLI-68] with nobody to ask the daemon stays; one that a manager runs is l
         write: (text) => void out.push(text),
         err: (text) => void out.push(text),
         isTerminal: () => false,
-        size: () => null,
+        terminalSize: () => null,
       },
     });
     writeFileSync(context.paths.daemonFile, JSON.stringify({ ...ownDaemonFile(join(directory, "s")), ...daemon }));

@@ -120,5 +120,5 @@ function report(what: string, ms: number, more: Record<string, number>): void {
   const rounded = Object.fromEntries(
     Object.entries({ ms, ...more }).map(([key, value]) => [key, Number(value.toFixed(3))]),
   );
-  process.stdout.write(`${JSON.stringify({ bench: "workspace", what, ...rounded })}\n`);
+  process.stdout.write(`${JSON.stringify({ bench: "worktree", what, ...rounded })}\n`);
 }

@@ -1,8 +1,8 @@
 /**
- * What a chat session costs: memory of its keeper, a start until the agent's first line is committed, the way of a line
- * to a WebSocket client, the whole chain into ten of them, finding 500 living sessions again, and opening a long
- * transcript. Each beside its floor, in turns. Linux. Some 90 s.
- * `node bench/chat.ts [memory|start|latency|chain|adopt|transcript ...]` runs some of it.
+ * The cost of a chat session: memory of its keeper, start to the agent's first committed line, latency of a line to a
+ * WebSocket client, throughput of the full chain into ten clients, adopting 500 live sessions, and opening a long
+ * transcript. Each is measured in turns with its floor. Linux. About 90 s.
+ * `node bench/chat.ts [memory|start|latency|chain|adopt|transcript ...]` runs only the named ones.
  */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -62,7 +62,7 @@ if (wants("latency") || wants("chain")) await withDaemon();
 if (wants("adopt")) await measureAdoption();
 if (wants("transcript")) await measureTranscript();
 
-/** The floor: three shells of the same kind that wait and hold nothing. */
+/** The floor: three idle shells of the same kind. */
 async function measureMemory(): Promise<void> {
   const { directory, remove } = makeChatDirectory();
   const [before, used, after, sleeping, floor]: number[][] = [[], [], [], [], []];
@@ -72,10 +72,10 @@ async function measureMemory(): Promise<void> {
       floor!.push(await threeShells());
       await using keeper = await startKeeper(directory, `launch-${count}`, ["sh", "-c", "exec cat >/dev/null"]);
       before!.push(keeper.memory().three / 1024);
-      // What was shared until the first use is no growth.
+      // Pages that are shared until their first use do not count as growth.
       await keeper.feed(lines);
       used!.push(keeper.memory().three / 1024);
-      // The first one gets all of it; the others are there for the spread.
+      // Only the first keeper gets all lines; the others show the spread.
       const rings = count === 0 ? memoryLines / 1_000 : 10;
       for (let ring = 1; ring < rings; ring++) await keeper.feed(lines);
       after!.push(keeper.memory().three / 1024);
@@ -158,7 +158,7 @@ async function measureStarts(): Promise<void> {
         open!.push(openMs);
       }
       const { median, min, max } = ratio(first!, floor!);
-      // Agents are Node programs or slower. The one that starts at once shows in milliseconds what is ours.
+      // Real agents are Node programs or slower. The shell agent starts immediately, so its figure is our own overhead.
       const added = summarise(first!.map((ms, index) => ms - floor![index]!));
       print({
         bench: "chat",
@@ -228,7 +228,7 @@ async function withDaemon(): Promise<void> {
   }
 }
 
-/** One turn: what its words asked for, as the first follower got it, and the daemon's CPU time for it. */
+/** One turn: the output that its prompt requested, as the first follower received it, and the daemon's CPU time. */
 async function turn({ home, daemon, session, clients }: Streaming, text: string) {
   const before = cpuMs(daemon);
   const over = clients.turn();
@@ -271,7 +271,7 @@ async function measureLatency(streaming: Streaming): Promise<void> {
   });
 }
 
-/** Chunks of one tick are one event, so the stamps are looked for in its text. */
+/** Chunks of one tick become one event, so this finds the stamps in its text. */
 function latencies(received: readonly Received[]): number[] {
   return received.flatMap(({ at, message }) =>
     [
@@ -282,13 +282,13 @@ function latencies(received: readonly Received[]): number[] {
   );
 }
 
-/** Without the sessions behind the events: their last line says the same once more. */
+/** Cuts off the sessions after the events: their last line repeats the text. */
 function eventsOf(message: Buffer): Buffer {
   const end = message.lastIndexOf('"sessions":[');
   return end < 0 ? message : message.subarray(0, end);
 }
 
-/** Lines of 300 bytes: words, which are joined to one event a tick, and tool calls, which are an event each. */
+/** Lines of 300 bytes: text, joined to one event per tick, and tool calls, one event each. */
 async function measureChain(streaming: Streaming): Promise<void> {
   const gen = floorProgram("gen");
   const floor: ChainResult[] = [];
@@ -317,7 +317,7 @@ async function measureChain(streaming: Streaming): Promise<void> {
     const { median, min, max } = summarise(values);
     print({
       bench: "chat",
-      what: `whole chain into ${followers} followers, ${kind}`,
+      what: `full chain into ${followers} followers, ${kind}`,
       measured: median,
       unit: "events/s",
       goal: goalPerSecond,
@@ -335,7 +335,7 @@ function occurrences(message: Buffer): number {
   return message.toString("latin1").match(/brown fox|"toolCallId":/g)?.length ?? 0;
 }
 
-/** The floor: reading what the kernel says of as many processes, in this process, which is warm. */
+/** The floor: reading /proc for as many processes, in this warm process. */
 async function measureAdoption(): Promise<void> {
   const { directory, remove } = makeChatDirectory();
   const sleepers = Array.from({ length: adopted }, () =>
@@ -386,7 +386,7 @@ async function measureAdoption(): Promise<void> {
   }
 }
 
-/** Sessions as they stand after their conversation was opened; agent and feeder are one and the same `sleep`. */
+/** Sessions right after their conversation was opened; agent and feeder are the same `sleep`. */
 async function seed(directory: string, pids: readonly number[]): Promise<void> {
   const store = openChatStore(directory);
   await Promise.all(
@@ -413,8 +413,8 @@ async function seed(directory: string, pids: readonly number[]): Promise<void> {
 }
 
 /**
- * The floor: all events in the largest pages there are, then the client's own fold. Ours: one answer, and a fold that is
- * ready to go on. Both as text over the socket, parsed; in turns, after one round that warms both up.
+ * The floor: all events in the largest pages, then the client's own reducer. Ours: one response with the reduced
+ * transcript. Both are sent as text over the socket and parsed, in turns, after one warm-up round.
  */
 async function measureTranscript(): Promise<void> {
   const home = await makeHome(1);

@@ -1,6 +1,6 @@
 /**
  * The daemon on a home of 500 sessions: start to first answer against an empty Node process started to ready, in turns;
- * then what it costs while nothing happens. Linux, because it reads /proc. About half a minute.
+ * then its memory and CPU while idle. Linux, because it reads /proc. About half a minute.
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,7 +14,7 @@ const sessions = 500;
 const goalStart = 3.5;
 const goalMegabytes = 80;
 const goalCpuPercent = 0.1;
-/** Start-up work and the garbage it leaves are over by then. */
+/** By then, start-up work and its garbage collection are done. */
 const settleMs = 5_000;
 const idleMs = 10_000;
 

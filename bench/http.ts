@@ -1,6 +1,6 @@
 /**
- * How much the API costs above a bare node:http server in the same run, and one message a tick to ten followers.
- * Prints JSON lines; takes some ten seconds. Run: npm exec -c 'node bench/http.ts'
+ * The API against a bare node:http server in the same run, and one message per tick to ten followers.
+ * Prints JSON lines; takes about ten seconds. Run: npm exec -c 'node bench/http.ts'
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent, createServer, request, type RequestOptions } from "node:http";
@@ -85,7 +85,7 @@ bare.close();
 rmSync(directory, { recursive: true, force: true });
 
 async function compare(via: string, ours: RequestOptions, floor: RequestOptions): Promise<void> {
-  // Warmed up once each, then measured in turns, so that a busy moment of the machine hits both.
+  // One warm-up each, then in turns, so that a busy moment of the machine affects both.
   await rate(ours, 200);
   await rate(floor, 200);
   const rounds = [];

@@ -1,8 +1,8 @@
 /**
- * A daemon that finds 100 live sessions: start until it says that it is ready, which it does once every session has its
- * first answer, against an empty Node process, in turns; its list must then show every one of them alive with the
- * process it had (`listedMs` is the time until that). Before that `session ls` with 50 live sessions against `node -e 0`. Real tmux
- * sessions with `sleep` for an agent, own home and tmux server, all ended afterwards. About half a minute.
+ * A daemon that adopts 100 live sessions: start until it reports ready, which it does once every session was observed,
+ * against an empty Node process, in turns; its list must then show all of them alive with their previous process
+ * (`listedMs` is the time until then). Before that, `session ls` with 50 live sessions against `node -e 0`. Real tmux
+ * sessions with `sleep` as the agent, own home and tmux server, all stopped afterwards. About half a minute.
  */
 import { spawnSync } from "node:child_process";
 import type { SessionJson } from "../src/contract/session.ts";
@@ -17,7 +17,7 @@ const listRounds = 21;
 const startRounds = 15;
 const goalList = 1.7;
 const goalStart = 3.5;
-/** As many as the daemon starts at once. */
+/** As many as the daemon starts concurrently. */
 const spawnsAtOnce = 4;
 
 const home = await makeHome(0);
@@ -127,7 +127,7 @@ async function once(start: () => ReturnType<typeof startEmptyNode>): Promise<{ r
   return { readyMs: running.readyMs, answeredMs: running.answeredMs };
 }
 
-/** The agents' pids of those that are seen alive. */
+/** The pids of the agents that are observed alive. */
 function alive(json: string): Map<string, number> {
   const sessions = JSON.parse(json) as SessionJson[];
   return new Map(

@@ -23,7 +23,7 @@ interface Row {
   verdict: "pass" | "miss" | "";
 }
 
-/** Keys that say how something was measured, not what came out. */
+/** Keys that describe how something was measured, not the result. */
 const conditions = new Set(["bench", "what", "goal", "met", "measured", "unit", "rounds", "batch", "sessions"]);
 
 const rows: Row[] = [];
@@ -40,7 +40,7 @@ printTable();
 for (const file of failed) console.error(`${file} did not finish; its figures are missing.`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
-/** Passes the output on as it comes. */
+/** Forwards the output as it arrives. */
 async function run(command: string, args: string[], line: (text: string) => void): Promise<number | null> {
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise<number | null>((resolve, reject) => child.on("error", reject).on("close", resolve));

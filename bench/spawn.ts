@@ -1,7 +1,7 @@
 /**
- * A spawn through the API against what it takes by hand (`git worktree add` and `tmux new-session`, two processes), in
+ * A spawn through the API against the same by hand (`git worktree add` and `tmux new-session`, two processes), in
  * turns; then with a spare worktree ready, by the CLI, and the kill that moves the worktree to the trash. Repositories of
- * 100 and of 10,000 files. Own homes and own tmux servers, ended afterwards. About a minute.
+ * 100 and of 10,000 files. Own homes and tmux servers, removed afterwards. About a minute.
  */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -24,9 +24,9 @@ const goalSpawn = 1.3;
 const goalSpareMs = 100;
 const goalRemovalMs = 20;
 const spareDeadlineMs = 60_000;
-/** A kill still tidies up behind its answer; the next round would pay for it. */
+/** A kill still cleans up after its response; the next round would pay for it. */
 const settleMs = 200;
-/** The look without which nothing may be moved: what is uncommitted is counted and pinned first. */
+/** The check that must come before the move: uncommitted work is counted and pinned first. */
 const status = ["--no-optional-locks", "status", "--porcelain=v2", "--untracked-files=all", "--no-renames"];
 
 const { by, time } = stopwatch();
@@ -39,7 +39,7 @@ for (const { files, rounds } of sizes) {
     const repository = makeRepository(home, "app", files);
     try {
       const project = await addProject(home, repository, 0);
-      // A server that holds something, on both sides: starting one is nobody's daily cost.
+      // A tmux server with a session on both sides, because starting a server is not an everyday cost.
       await bareTmux(home, bareSocket, ["new-session", "-d", "-s", "keep", "sleep", "100000"]);
       await spawnSession(home, project);
       await measureSpawn({ home, project, bareSocket, files, rounds, daemon: daemon.pid });
@@ -56,8 +56,8 @@ for (const { files, rounds } of sizes) {
 }
 
 /**
- * How many programs the daemon starts, which no busy machine can change: counted by scripts that stand before git and
- * tmux on its PATH. What git itself starts is not counted, neither ours nor by hand.
+ * How many programs the daemon starts, a figure that does not depend on the machine's load: counted by scripts before
+ * git and tmux on its PATH. Programs that git itself starts are not counted on either side.
  */
 async function countProcesses(): Promise<void> {
   const home = await makeHome(0);
@@ -134,7 +134,7 @@ async function measureSpawn({ home, project, bareSocket, files, rounds }: Spawni
       timed(async () => {
         ({ id } = await spawnSession(home, project));
       });
-    // Who goes first changes, so that neither always finds the other's caches.
+    // The order alternates, so that neither always benefits from the other's caches.
     const bare = round % 2 === 0 ? await byHand() : NaN;
     const measured = await byDaemon();
     const floorMs = round % 2 === 0 ? bare : await byHand();
@@ -143,7 +143,7 @@ async function measureSpawn({ home, project, bareSocket, files, rounds }: Spawni
     const removal = await removalMs(home, id);
     // The files stay until the end: ext4 passes over freshly deleted inodes one by one, and the next checkout would pay.
     await bareTmux(home, bareSocket, ["kill-session", "-t", `=${name}`]);
-    // The first round loads what the daemon loads on demand.
+    // The first round loads the daemon's lazy modules.
     if (round === 0) continue;
     floor.push(floorMs);
     ours.push(measured);
@@ -176,10 +176,10 @@ async function measureSpawn({ home, project, bareSocket, files, rounds }: Spawni
     rounds,
   });
   const kill = summarise(kills);
-  print({ bench: "spawn", what: `whole kill, ${files} files`, measured: kill.median, unit: "ms", ms: kill, rounds });
+  print({ bench: "spawn", what: `full kill, ${files} files`, measured: kill.median, unit: "ms", ms: kill, rounds });
 }
 
-/** From the recorded end of the processes to the recorded move of the worktree. */
+/** From the recorded stop of the processes to the recorded move of the worktree. */
 async function removalMs(home: BenchHome, id: string): Promise<number> {
   const events = JSON.parse(await ask(home.paths.socket, `/api/sessions/${id}/events`)) as EventJson[];
   const at = (type: string): number => Date.parse(events.findLast((event) => event.type === type)?.at ?? "");
@@ -236,7 +236,7 @@ async function measureCli(home: BenchHome, project: BenchProject): Promise<void>
   print({ bench: "spawn", what: "holdfast spawn, 100 files", measured: median, unit: "ms", ...more });
 }
 
-/** Until git's own directory for the spare holds the note that it is whole. */
+/** Waits until git's own directory for the spare contains the note that it is complete. */
 async function spareReady(repository: string): Promise<void> {
   const registered = join(repository, ".git/worktrees");
   const until = performance.now() + spareDeadlineMs;
@@ -248,7 +248,7 @@ async function spareReady(repository: string): Promise<void> {
     if (performance.now() > until) throw new Error(`no spare worktree after ${spareDeadlineMs} ms`);
     await delay(10);
   }
-  // What prepared it is over; the daemon's last writes may not be.
+  // Its preparation is done; the daemon's last writes may not be.
   await delay(50);
 }
 

@@ -1,7 +1,7 @@
 /**
- * Event rows a second that the store commits at synchronous FULL, beside a floor measured in turns in the same run: bare
- * inserts of the same bodies by node:sqlite. And how long it takes to open a home of 500 sessions.
- * One JSON line a figure; about ten seconds.
+ * Event rows per second that the store commits at synchronous FULL, against a floor measured in turns in the same run:
+ * bare inserts of the same bodies by node:sqlite. Also the time to open a home with 500 sessions.
+ * One JSON line per figure; about ten seconds.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ import { openStore } from "../src/store/open.ts";
 
 const rounds = 5;
 const roundMs = 200;
-/** The product's goal for rows committed in batches of a tick. */
+/** The product's goal for rows committed in one batch per tick. */
 const goalRowsPerSecond = 60_000;
 const body = "x".repeat(285);
 const event: FactEvent = { type: "workspace.output", text: body };

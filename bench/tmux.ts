@@ -1,6 +1,6 @@
 /**
- * Terminal sessions against bare tmux, in turns: a launch against `tmux new-session` by hand, and one look at 500
- * sessions against one `tmux list-panes -a`. Own servers, ended afterwards. Well under a minute.
+ * Terminal sessions against bare tmux, in turns: a launch against `tmux new-session` by hand, and one observation of 500
+ * sessions against one `tmux list-panes -a`. Own servers, stopped afterwards. Well under a minute.
  */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -72,7 +72,7 @@ async function measureLaunch(): Promise<void> {
   }
   const { median, min, max } = ratio(ours, bare);
   const figure = { bench: "tmux", what: "launch vs bare new-session", measured: median, unit: "x", min, max };
-  // No goal of its own: the goal is about a whole spawn, worktree included.
+  // It has no goal: the goal is about a complete spawn, worktree included.
   print({ ...figure, ms: summarise(ours), bareMs: summarise(bare), rounds: launches });
 }
 

@@ -1,7 +1,7 @@
 /**
- * The dashboard in chromium: what is loaded before the board is there, the board with 200 sessions, the last screen of a
- * transcript of 50,000 events, what a streamed update costs the main thread, and requests while nothing happens.
- * One JSON line a figure; about 40 s. Needs /usr/bin/chromium.
+ * The dashboard in chromium: bytes loaded before the board is drawn, the board with 200 sessions, the last screen of a
+ * transcript of 50,000 events, main-thread time per streamed update, and requests while idle.
+ * One JSON line per figure; about 40 s. Needs /usr/bin/chromium.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -87,14 +87,14 @@ async function measureBoard(from: Browser): Promise<void> {
 }
 
 async function measureOpening(from: Browser): Promise<void> {
-  // A transcript is folded when its turns end; this one's events were written behind the daemon's back.
+  // A transcript is cached when its turns end; this one's events were written without the daemon.
   await ask(home.paths.socket, `/api/sessions/${longChat}/transcript`);
   const loads: number[] = [];
   const clicks: number[] = [];
   for (let round = 0; round < rounds; round++) {
     const page = await logIn(from);
     await page.getByText("Session 1", { exact: true }).first().waitFor();
-    // Within the page, as by a click on the board: code of the view and the newest items are fetched.
+    // Navigates within the page, like a click on the board: fetches the view's code and the newest items.
     const opened = drawnAfter(page, words, `history.pushState(null, "", "/s/${longChat}")`);
     clicks.push(await opened);
     await page.goto(new URL(`/s/${longChat}`, page.url()).href, { waitUntil: "commit" });
@@ -104,7 +104,7 @@ async function measureOpening(from: Browser): Promise<void> {
   }
   for (const [how, times] of [
     ["from the board, nothing cached", clicks],
-    ["reload of the whole page", loads],
+    ["reload of the page", loads],
   ] as const) {
     const { median, min, max } = summarise(times);
     const what = `last screen of ${events} events, ${how}`;
@@ -120,7 +120,7 @@ async function measureOpening(from: Browser): Promise<void> {
   }
 }
 
-/** All that the main thread did, by the browser's own count, over the WebSocket frames that brought updates. */
+/** Main-thread time as counted by the browser, divided by the WebSocket frames with updates. */
 async function measureStream(from: Browser): Promise<void> {
   const project = await addProject(home, makeRepository(home, "live", 10), 0, {
     agent: "demo",
@@ -136,12 +136,12 @@ async function measureStream(from: Browser): Promise<void> {
   await page.goto(new URL(`/s/${session.id}`, page.url()).href);
   await page.getByRole("log").getByText("ready", { exact: true }).waitFor();
   const cdp = await page.context().newCDPSession(page);
-  // Processor time, not the clock: others use the machine.
+  // CPU time, not wall time: the machine is shared.
   await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
   const [busyBefore, framesBefore] = [await busyMs(cdp), frames];
   const text = "slow: 600 x 8ms\nsay: over";
   await ask(home.paths.socket, `/api/sessions/${session.id}/prompts`, { promptId: crypto.randomUUID(), text });
-  // Not by a look at the page in each of its frames: that would be counted too.
+  // Not by checking the page in every frame: that would be counted too.
   await whenIdle(session.id);
   await page.getByRole("log").getByText("over", { exact: true }).waitFor();
   const updates = frames - framesBefore;
@@ -153,10 +153,10 @@ async function measureStream(from: Browser): Promise<void> {
 
 async function whenIdle(id: string): Promise<void> {
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- until it is
+    // oxlint-disable-next-line no-await-in-loop -- polls
     const { status } = JSON.parse(await ask(home.paths.socket, `/api/sessions/${id}`)) as SessionJson;
     if (status === "idle") return;
-    // oxlint-disable-next-line no-await-in-loop -- between two looks
+    // oxlint-disable-next-line no-await-in-loop -- polls
     await new Promise((resume) => setTimeout(resume, 100));
   }
 }
@@ -182,7 +182,7 @@ async function busyMs(cdp: CDPSession): Promise<number> {
   return 1_000 * (metrics.find(({ name }) => name === "TaskDuration")?.value ?? NaN);
 }
 
-/** Since the navigation: the text is in the page, was painted, and the main thread is free. */
+/** Time since the navigation until the text is in the page, is painted, and the main thread is free. */
 function whenDrawn(page: Page, text: string): Promise<number> {
   return page.evaluate(drawnScript(text, "0", ""));
 }
@@ -203,7 +203,7 @@ function drawnScript(text: string, from: string, act: string): string {
   })`;
 }
 
-/** The page's own script and what it imports before anything is drawn. */
+/** The page's own script and its imports before anything is drawn. */
 function initialKilobytes(): number {
   const web = join(root, "dist/web");
   const seen = new Set<string>();

@@ -24,7 +24,7 @@ function run(): { passed: number; failed: number } {
   const { status } = spawnSync("vitest", args, { stdio: "inherit" });
   const report = readReport(output);
   rmSync(directory, { recursive: true });
-  // A run that broke before or after its tests has no failed test to show for it.
+  // A run that failed before or after its tests has no failed test to list.
   const broken = status !== 0 && report.numFailedTests === 0;
   printFailures(report);
   if (broken) printFailure("vitest", "the test run itself failed");

@@ -9,12 +9,12 @@ import { build as buildPage } from "vite";
 import { runtimeInMain } from "./main-chunk.ts";
 
 const root = join(import.meta.dirname, "..");
-/** Written beside and moved into place: a build that fails leaves the old one. */
+/** Written next to the old build and moved into place: a failed build leaves the old one. */
 const dist = join(root, "dist.new");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
 const build = `${version}+${commit()}`;
 
-/** One letter beyond Latin-1 and V8 keeps the whole file in two bytes a letter: a millisecond of every start. */
+/** One character beyond Latin-1 makes V8 store the file with two bytes per character: a millisecond of every start. */
 const inAscii: Plugin = {
   name: "in-ascii",
   generateBundle(_options, bundle) {
@@ -27,8 +27,8 @@ const inAscii: Plugin = {
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
-// Built apart, so that none of them loads what only another one uses.
-// All that a start needs is one file, also what a part that loads later needs as well: each further one costs half a millisecond.
+// Built separately, so that no program loads code that only another one uses.
+// All code that a start needs is in one file, even if a lazy part needs it too: each further file costs half a millisecond.
 await bundleOne("cli", "src/cli/entry.ts", [{ name: "main", test: /src\/cli\/main\.ts$/ }]);
 await bundleOne("daemon", "src/daemon/entry.ts", [{ name: "main", test: /src\/daemon\/main\.ts$/ }]);
 await bundleOne("check-database", "src/store/check-program.ts", []);
@@ -37,7 +37,7 @@ await bundleOne("demo-acp", "src/agents/demo/acp.ts", []);
 await bundleOne("network-proxy", "src/contain/network/proxy.ts", []);
 await bundleOne("network-bridge", "src/contain/network/bridge.ts", []);
 copyFileSync(join(root, "src/chat/keeper.sh"), join(dist, "keeper.sh"));
-// The torture run's mutated copies need no page.
+// The torture run's mutated copies need no dashboard.
 if (!process.argv.includes("--no-web")) await buildWeb(join(dist, "web"));
 writeFileSync(join(dist, "build.json"), `${JSON.stringify({ version, build })}\n`);
 rmSync(join(root, "dist"), { recursive: true, force: true });
@@ -49,7 +49,7 @@ async function bundleOne(name: string, entry: string, groups: object[]): Promise
     input: { [name]: entry },
     preserveEntrySignatures: false,
     platform: "node",
-    // Has a native part; it lies beside the build (see src/cli/system/daemon/install-build.ts).
+    // Has a native part, which is next to the build (see src/cli/system/daemon/install-build.ts).
     external: ["@lydell/node-pty"],
     plugins: [runtimeInMain()],
     transform: {
@@ -71,7 +71,7 @@ async function bundleOne(name: string, entry: string, groups: object[]): Promise
   await bundle.close();
 }
 
-/** The dashboard, with each text file compressed beside it, so that the daemon never compresses while it serves. */
+/** The dashboard, with a compressed copy of each text file, so that the daemon never compresses while it serves. */
 async function buildWeb(outDir: string): Promise<void> {
   await buildPage({
     configFile: join(root, "src/web/vite.config.ts"),
@@ -88,7 +88,7 @@ async function buildWeb(outDir: string): Promise<void> {
   }
 }
 
-/** The commit, and where the tree differs from it a digest of the sources, so that every rebuild of other code is told apart. */
+/** The commit, plus a digest of the sources if the tree differs from it, so that every build of other code has its own id. */
 function commit(): string {
   const git = (...args: string[]): string => execFileSync("git", ["-C", root, ...args], { encoding: "utf8" }).trim();
   try {

@@ -1,4 +1,4 @@
-/** A home with a believable set of sessions: what the screenshots show. The demo agent plays all the parts. */
+/** A home with a believable set of sessions for the screenshots. The demo agent plays every agent. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ChatHome } from "../test/harness/chat.ts";
@@ -27,7 +27,7 @@ test("a full crate", () => assert.equal(cratesFor(24), 1));
 `,
 };
 
-/** The session whose chat is shown, and the one whose terminal and changes are. */
+/** The session whose chat is shown, and the one whose terminal and changes are shown. */
 export interface DemoBoard {
   home: ChatHome;
   chat: string;
@@ -70,13 +70,13 @@ async function fill(home: ChatHome): Promise<Omit<DemoBoard, "home">> {
     branch: "fix-crates",
     prompt: lines(
       "Half-full crates are not counted. Find out why, fix it, and prove it with a test.",
-      "think: cratesFor uses Math.floor, so 30 apples need one crate and six apples stay on the ground. The label may rely on whole crates; I should look before I change it.",
+      "think: cratesFor uses Math.floor, so 30 apples need one crate and six apples stay on the ground. The label may rely on full crates; I should look before I change it.",
       "plan: Read the code, Write a failing test, Fix the rounding, Run the tests",
       "tool: cat src/harvest.js",
       "say: `cratesFor` rounds **down**: 30 apples fill one crate and the other six are forgotten. A crate that is begun has to be counted.",
       "edit: src/notes.md Crates that are begun are counted: Math.ceil.",
       "tool: git diff --stat",
-      "say: The fix is one word. Before I push it I would like to run the whole suite, which also talks to the scale.",
+      "say: The fix is one word. Before I push it I would like to run the full suite, which also talks to the scale.",
       "ask: npm test -- --with-scale",
     ),
   });

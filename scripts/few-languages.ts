@@ -1,6 +1,6 @@
 /**
- * Keeps the bundle to the grammars that changes/languages.ts names. The diff viewer would bring all of some three hundred,
- * with themes and two engines in WebAssembly that the page's content policy does not run.
+ * Limits the bundle to the grammars that changes/languages.ts names. The diff viewer would include about three hundred,
+ * with themes and two WebAssembly engines that the page's content policy blocks.
  */
 import type { Plugin } from "vite";
 import { grammars } from "../src/web/changes/languages.ts";

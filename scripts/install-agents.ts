@@ -1,15 +1,15 @@
-/** Installs the real agents into a cache of the lane's own. Fails rather than skips where one cannot be had. */
+/** Installs the real agents into the lane's own cache. Fails, instead of skipping, if one cannot be installed. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentPackages, binDirectory, cacheDirectory } from "../test/agents-lane/agents/agents.ts";
 
-/** Where the adapters' programs for one platform are; they have no option that would show that one is missing. */
+/** The packages with the adapters' programs for one platform; no option of the adapters shows that one is missing. */
 const adapterPrograms = ["@anthropic-ai/claude-agent-sdk", "@zed-industries/codex-acp"];
-/** Written last, so that an install that was cut off is done again. */
+/** Written last, so that an interrupted install is repeated. */
 const stampName = "installed.json";
-/** Downloads of over a gigabyte may be cut off, or stall. */
+/** Downloads of over a gigabyte may break off or stall. */
 const attempts = 3;
 const attemptMs = 1_200_000;
 
@@ -29,7 +29,7 @@ export function installAgents(): void {
     } catch (error) {
       if (attempt === attempts) throw error;
       console.log(`${error instanceof Error ? error.message : String(error)}\nonce more …`);
-      // What npm thinks is there may be half of it: a program for one platform is optional, and left out in silence.
+      // npm may take half an install for a complete one: a platform's program is optional, and skipped silently.
       rmSync(join(cache, "node_modules"), { recursive: true, force: true });
     }
   }
@@ -43,7 +43,7 @@ function npmInstall(cache: string, dependencies: string): void {
   const unrecorded = ["--no-save", "--no-package-lock", "--omit-lockfile-registry-resolved"];
   const patient = ["--fetch-retries=5", "--fetch-timeout=120000"];
   const args = ["install", "--prefix", cache, ...quiet, ...unrecorded, ...patient];
-  // Not inside the project: its .npmrc and package.json are not the cache's.
+  // Not inside the project, whose .npmrc and package.json do not apply to the cache.
   const ran = spawnSync("npm", args, {
     cwd: cache,
     encoding: "utf8",
@@ -51,11 +51,11 @@ function npmInstall(cache: string, dependencies: string): void {
     timeout: attemptMs,
   });
   if (ran.status === 0) return;
-  const said = `${ran.stdout}\n${ran.stderr}\n${ran.error?.message ?? ""}`;
-  throw new Error(`npm could not install the agents:\n${withoutHosts(said.trim())}`);
+  const output = `${ran.stdout}\n${ran.stderr}\n${ran.error?.message ?? ""}`;
+  throw new Error(`npm could not install the agents:\n${withoutHosts(output.trim())}`);
 }
 
-/** Each command must run and be of the version that was asked for: half an install shows here and not as a red test. */
+/** Each command must run and have the requested version: an incomplete install fails here and not in a test. */
 function checkVersions(cache: string): void {
   for (const name of adapterPrograms.map((one) => `${one}-${process.platform}-${process.arch}`)) {
     const places = [name, `${name}-musl`].map((one) => join(cache, "node_modules", one));
@@ -71,9 +71,9 @@ function checkVersions(cache: string): void {
         encoding: "utf8",
         timeout: 120_000,
       });
-      const said = `${ran.stdout ?? ""}${ran.stderr ?? ""}${ran.error?.message ?? ""}`;
-      if (ran.status !== 0 || !said.includes(version)) {
-        throw new Error(`${command} of ${name}@${version} does not run: ${withoutHosts(said.trim()).slice(0, 500)}`);
+      const output = `${ran.stdout ?? ""}${ran.stderr ?? ""}${ran.error?.message ?? ""}`;
+      if (ran.status !== 0 || !output.includes(version)) {
+        throw new Error(`${command} of ${name}@${version} does not run: ${withoutHosts(output.trim()).slice(0, 500)}`);
       }
       console.log(`${command} ${version}`);
     }
@@ -82,7 +82,7 @@ function checkVersions(cache: string): void {
   }
 }
 
-/** Where packages come from is nobody's business in a log. */
+/** Removes the registry's host, which does not belong in a log. */
 function withoutHosts(text: string): string {
   return text.replaceAll(/\b(https?:\/\/)[^\s/"']+/g, "$1…");
 }

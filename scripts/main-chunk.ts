@@ -1,8 +1,8 @@
-/** What the bundler has no option for: a main file that is a single file. */
+/** Keeps the main program in a single file, for which the bundler has no option. */
 import { basename } from "node:path";
 import type { Plugin } from "rolldown";
 
-/** Puts the bundler's few helpers into the main file too, which would otherwise load one more file for them. */
+/** Puts the bundler's few helpers into the main file, which would otherwise load another file for them. */
 export function runtimeInMain(): Plugin {
   return {
     name: "runtime-in-main",

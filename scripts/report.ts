@@ -1,4 +1,4 @@
-/** Reads the JSON report of a vitest run, and names its failed tests where they are read: at the end of the output. */
+/** Reads the JSON report of a vitest run, and lists its failed tests at the end of the output. */
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 
@@ -15,7 +15,7 @@ interface Report {
 
 const empty: Report = { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, testResults: [] };
 
-/** A run that broke before it could report counts no test; its exit status tells. */
+/** A run that failed before it could report counts no tests; only its exit status shows the failure. */
 export function readReport(path: string): Report {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as Report;
@@ -24,7 +24,7 @@ export function readReport(path: string): Report {
   }
 }
 
-/** One line for each failed test or file; `.ci/run` repeats the lines that begin with this word. */
+/** One line per failed test or file; `.ci/run` repeats the lines that start with this word. */
 export function printFailures({ testResults }: Report): void {
   for (const { name, message, assertionResults } of testResults) {
     const failed = assertionResults.filter(({ status }) => status === "failed");
@@ -34,7 +34,7 @@ export function printFailures({ testResults }: Report): void {
   }
 }
 
-/** Titles of tests that are skipped somewhere name what they need. */
+/** Titles of tests that may be skipped name what they need. */
 export function printSkipped({ testResults }: Report): void {
   for (const { name, assertionResults } of testResults)
     for (const { status, fullName } of assertionResults)

@@ -1,5 +1,5 @@
 /**
- * The JSON Schemas that editors read, made from the schemas that the loader uses. Run directly, it writes
+ * The JSON Schemas for editors, generated from the loader's schemas. Run directly, it writes
  * schema/holdfast.schema.json and schema/config.schema.json; a test fails if a file differs.
  */
 import { writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ export function jsonSchemaText(): string {
   return textOf(schema);
 }
 
-/** Of the user's own config.yaml. */
+/** The schema of the user's own config.yaml. */
 export function userJsonSchemaText(): string {
   return textOf(jsonSchema("config.yaml", userConfigSchema));
 }
@@ -27,7 +27,7 @@ function textOf(schema: z.core.JSONSchema.BaseSchema): string {
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
-/** Bounds that only mean "a number that JavaScript can represent" would puzzle readers. */
+/** Bounds that only mean "a number that JavaScript can represent" would confuse readers. */
 function withoutIntegerBounds({ jsonSchema: schema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;

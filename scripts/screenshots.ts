@@ -1,6 +1,6 @@
 /**
- * Pictures of each view, wide and on a phone, light and dark, into docs/images/. Needs a build and chromium:
- * `npm run build && node scripts/screenshots.ts [directory]`. With a word behind it only the views of that name.
+ * Screenshots of each view, wide and on a phone, light and dark, into docs/images/. Needs a build and chromium:
+ * `npm run build && node scripts/screenshots.ts [directory]`. A further word limits it to the views of that name.
  */
 import { mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const mostBytes = 150_000;
 interface View {
   name: string;
   path: string;
-  /** What must be on the screen before the picture is taken. */
+  /** The text that must be visible before the screenshot is taken. */
   ready: (page: Page) => Promise<unknown>;
 }
 
@@ -72,7 +72,7 @@ try {
   await board.home[Symbol.asyncDispose]();
 }
 
-/** PNG where it is small enough, because it keeps letters sharp. */
+/** PNG if it is small enough, because it keeps text sharp. */
 async function shoot(page: Page, base: string): Promise<void> {
   const options = { animations: "disabled", caret: "hide" } as const;
   let path = `${base}.png`;

@@ -1,4 +1,4 @@
-/** `npm test`: installs what the tests need, checks the code, builds, runs every test, and ends with one line of counts. */
+/** `npm test`: installs tools, checks the code, builds, runs every test, and ends with one line of counts. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,7 +46,7 @@ const status = spawnSync(
   },
 ).status;
 const report = readReport(output);
-// Asked for by name, tests run alone.
+// Tests named on the command line run alone.
 const torture = process.argv.length > 2 ? { passed: 0, failed: 0, skipped: 0 } : runTorture();
 rmSync(directory, { recursive: true });
 for (const name of failedChecks) printFailure(name, "the check failed");
@@ -60,7 +60,7 @@ const skipped = report.numPendingTests + torture.skipped;
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
 process.exitCode = failed > 0 || status !== 0 ? 1 : 0;
 
-/** The 4-minute lane; each scenario counts as a test, and one that finds something prints the seed that replays it. */
+/** The 4-minute lane; each scenario counts as a test, and one that fails prints the seed that repeats it. */
 function runTorture(): { passed: number; failed: number; skipped: number } {
   const file = join(directory, "torture.json");
   const args = ["test/torture/run.ts", "--minutes", String(tortureMinutes), "--json", file, "--quiet"];

@@ -1,12 +1,12 @@
-/** Installs Debian packages that tests need, where that is possible; elsewhere says what to install and stops. */
+/** Installs the Debian packages that tests need; if that is not possible, lists them and stops. */
 import { spawnSync } from "node:child_process";
 
-/** Somebody else may hold apt's lock, or a mirror may stall. */
+/** Another process may hold apt's lock, or a mirror may stall. */
 const attempts = 3;
 const attemptMs = 600_000;
 const patient = ["-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3"];
 
-/** Commands that another package of Debian has than their name says. */
+/** Commands whose Debian package has a different name. */
 const packages: Record<string, string> = { "mkfs.ext4": "e2fsprogs", nginx: "nginx-light", bwrap: "bubblewrap" };
 
 export function ensureTools(commands: string[]): void {

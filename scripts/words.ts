@@ -1,6 +1,6 @@
 /**
- * Finds words that we do not use (docs/writing.md) in sources and documentation. `node scripts/words.ts [path …]` prints every place;
- * without paths it checks the project. A line with `writing-ok: <reason>` is skipped.
+ * Finds words that we do not use in sources and documentation. `node scripts/words.ts [path …]` prints each occurrence with a
+ * replacement; without paths it checks the project. A line with `writing-ok: <reason>` is skipped.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ interface Word {
   instead: string;
 }
 
-/** Identifiers are not matched: the words are for sentences, and names follow the glossary. */
+/** The patterns are for sentences, not identifiers. */
 export const words: readonly Word[] = [
   { pattern: /\btold\b/i, instead: "notified, reported, prompted, asked" },
   { pattern: /\btells?\b(?!\()/i, instead: "prints, shows, notifies, distinguishes" },
@@ -68,7 +68,7 @@ export function findWords(file: string, text: string): Found[] {
   return found;
 }
 
-/** Sources, documentation and scripts; not tests, whose titles quote what users type, and not the history. */
+/** Sources, documentation and scripts; not tests, whose titles quote user input, and not the history. */
 export function checkedFiles(paths: readonly string[] = []): string[] {
   const listed = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", ...paths], {
     cwd: root,

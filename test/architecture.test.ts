@@ -171,7 +171,7 @@ test("[SESSION-36] one file makes intents; everywhere else they come from a verb
   expect(makers).toEqual(["model/lifecycle.ts"]);
 });
 
-test("[GIT-3] one file starts git, each call names its kind, and one file says what each kind may do", () => {
+test("[GIT-3] one file starts git, each call names its kind, and one file defines what each kind may do", () => {
   const texts = new Map(sources().map((file) => [file, readFileSync(join(source, file), "utf8")]));
   const starts = /\b(?:spawn|spawnSync|exec|execFile|execFileSync|execSync|run|startChild)\(\s*\[?\s*["'`]git\b/;
   const files = (pattern: RegExp): string[] =>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The smallest agent that can be opened: it answers initialize and session/new. Nothing starts faster, so that what is
-# measured is what stands around it.
+# The smallest possible agent: it answers initialize and session/new. It starts faster than any other, so the figures show
+# our own overhead.
 while IFS= read -r line; do
   id=${line#*'"id":"'} && id=${id%%'"'*}
   case $line in

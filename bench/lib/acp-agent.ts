@@ -1,7 +1,7 @@
 /**
- * An agent that speaks just enough ACP to be measured. What a prompt's text asks for: `stamped <n> <per second>` writes
- * chunks that carry the time of their writing; `run <argv as JSON>` lets another program write to our stdout, and the turn
- * ends with it; `tools <n>` writes lines of 300 bytes of which each becomes an event of its own.
+ * An agent that speaks just enough ACP to be measured. The prompt is a command: `stamped <n> <per second>` writes
+ * chunks that contain the time of writing; `run <argv as JSON>` runs a program that writes to our stdout, and the turn
+ * ends when it exits; `tools <n>` writes lines of 300 bytes, each of which becomes an event.
  */
 import { spawn } from "node:child_process";
 import { writeSync } from "node:fs";

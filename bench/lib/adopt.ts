@@ -1,6 +1,6 @@
 /**
- * A process that opens a store and looks for the living chat sessions in it, as a daemon that starts does: cold code, and
- * nothing known. Prints how long each step took.
+ * Opens a store and finds its live chat sessions, as a starting daemon does, with cold code and no caches. Prints the
+ * duration of each step.
  */
 import { readdirSync } from "node:fs";
 import { openChatRuntime, openChatStore } from "./chat-home.ts";
@@ -18,7 +18,7 @@ const found = await runtime.observe(sessions);
 const observed = performance.now();
 const { user, system } = process.cpuUsage(cpuBefore);
 const alive = [...found.values()].filter(({ seen }) => seen.is === "known" && seen.value.agent.alive).length;
-// The first look at all files comes right behind.
+// The first check of all files follows immediately.
 await new Promise((resolve) => setTimeout(resolve, 50));
 const kept = descriptors() - before;
 await runtime.close();

@@ -1,4 +1,4 @@
-/** The floor of the whole chain: `gen` writes events, `chain` appends them to a file and sends them to `wsclients`. */
+/** The floor of the full chain: `gen` writes events, `chain` appends them to a file and sends them to `wsclients`. */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ export interface ChainResult {
   cpuMicros: number;
 }
 
-/** The path of a floor program; null where there is no compiler. */
+/** The path of a floor program; null without a compiler. */
 export function floorProgram(name: "gen" | "chain" | "wsclients"): string | null {
   const program = join(build, name);
   const made = spawnSync("make", ["-s", "-C", floors, `B=${build}`, program]);

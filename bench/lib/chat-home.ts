@@ -1,4 +1,4 @@
-/** A chat runtime with a store of its own in a temporary directory, as the daemon would put it together. */
+/** A chat runtime with its own store in a temporary directory, composed as in the daemon. */
 import { randomUUID } from "node:crypto";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ export function openChatStore(directory: string): Store {
   return openStore({ path, backupsDirectory: join(directory, "backups"), reservePath: null, now: Date.now });
 }
 
-/** `committed` is called behind each commit of lines that an agent wrote. */
+/** `committed` is called after each commit of an agent's lines. */
 export function openChatRuntime(
   directory: string,
   store: Store,
@@ -33,7 +33,7 @@ export function openChatRuntime(
 ): ChatRuntime {
   const agents: Agents = { of: ({ agent }) => definition(agent, commands[agent]), list: () => [] };
   const { ingest } = createIngest({ store, agents });
-  const told: Ingest = async (batch) => {
+  const ingestAndReport: Ingest = async (batch) => {
     const done = await ingest(batch);
     committed();
     return done;
@@ -46,7 +46,7 @@ export function openChatRuntime(
     env: { PATH: process.env["PATH"] ?? "" },
     buildOf: () => "bench",
     store,
-    ingest: told,
+    ingest: ingestAndReport,
     stillOurs: () => true,
   });
 }

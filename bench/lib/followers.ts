@@ -1,17 +1,17 @@
-/** WebSocket clients of a running daemon that cost next to nothing: what they get is looked at when it is over. */
+/** Cheap WebSocket clients of a running daemon: they only store messages and parse them afterwards. */
 import { readFileSync } from "node:fs";
 import { WebSocket } from "ws";
 import type { DaemonFile } from "../../src/base/launch-options.ts";
 import type { BenchHome } from "./home.ts";
 
 export interface Received {
-  /** CLOCK_MONOTONIC in nanoseconds, which is the clock that agents stamp with. */
+  /** CLOCK_MONOTONIC in nanoseconds, the clock of the agents' stamps. */
   at: bigint;
   message: Buffer;
 }
 
 export interface BenchFollowers extends Disposable {
-  /** Resolves when every follower has got the end of a turn; what the first one got, and when. */
+  /** Resolves when every follower has received the end of a turn, with the first one's messages and their times. */
   turn(): Promise<Received[]>;
 }
 
@@ -29,7 +29,7 @@ export async function follow(home: BenchHome, count: number): Promise<BenchFollo
       const socket = new WebSocket(stream, {
         headers: { authorization: `Bearer ${token}` },
         perMessageDeflate: false,
-        // Costs the client a pass over every byte, and nobody shows them.
+        // Validation costs the client a pass over every byte, and the text is never displayed.
         skipUTF8Validation: true,
       });
       await new Promise((resolve, reject) => socket.once("message", resolve).once("error", reject));

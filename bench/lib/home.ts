@@ -1,4 +1,4 @@
-/** A home with many sessions in it, written by the store itself; nothing of it runs. Linux and macOS. */
+/** A home with many sessions, written by the store itself; none of them runs. Linux and macOS. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defaultLaunchOptions } from "../../src/base/launch-options.ts";
@@ -20,8 +20,8 @@ export interface BenchHome {
 }
 
 /**
- * Short, because the path of the daemon's socket may have 107 bytes. Another one, such as /dev/shm, where the disk itself
- * is what makes figures differ.
+ * Short, because the path of the daemon's socket is limited to 107 bytes. Use another one, such as /dev/shm, if the disk
+ * makes figures vary.
  */
 const parent = process.env["HOLDFAST_BENCH_DIR"] ?? "/tmp";
 
@@ -41,7 +41,7 @@ export async function makeHome(sessions: number): Promise<BenchHome> {
   return { paths, env, remove: () => rmSync(directory, { recursive: true, force: true }) };
 }
 
-/** Sessions that ran, were stopped by the person, and have their worktree: each listed, none to be launched. */
+/** Sessions that ran, were stopped by the user, and have their worktree: all are listed, none is launched. */
 async function seed(paths: Paths, repository: string, sessions: number): Promise<void> {
   for (const name of ["objects", "refs/heads"]) mkdirSync(join(repository, ".git", name), { recursive: true });
   writeFileSync(join(repository, ".git/HEAD"), "ref: refs/heads/main\n");
@@ -97,13 +97,13 @@ async function seed(paths: Paths, repository: string, sessions: number): Promise
   }
 }
 
-/** As you would have stopped it. */
+/** As if the user had stopped it. */
 export function stopped(state: SessionState): Judged | null {
   const answer = applyVerb(state, { verb: "stop" }, { by: "person", agent: "down" });
   return answer.ok ? answer : null;
 }
 
-/** The files that the live branch is read from. */
+/** The files from which Holdfast reads the current branch. */
 function makeWorktree(repository: string, path: string, branch: string): void {
   const own = join(repository, ".git/worktrees", branch);
   mkdirSync(own, { recursive: true });

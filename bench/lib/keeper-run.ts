@@ -1,4 +1,4 @@
-/** One keeper as the daemon starts it, around a command of ours. Ended by the pids that it wrote down. */
+/** One keeper as the daemon starts it, around our own command. Stopped by the pids in its file. */
 import { spawn } from "node:child_process";
 import {
   appendFileSync,
@@ -52,7 +52,7 @@ export async function startKeeper(parent: string, launch: string, command: strin
       const bell = openSync(join(directory, "bell"), constants.O_WRONLY | constants.O_NONBLOCK);
       writeSync(bell, "r\n");
       closeSync(bell);
-      // The `cat` that reads it has the feeder's own place in the file; it is over when it was waited for.
+      // The reading `cat` shares the feeder's offset in the file; it is done once the feeder has waited for it.
       await until(() => place(feeder) === size && childrenOf(feeder).length === 0);
     },
     async [Symbol.asyncDispose]() {
@@ -62,7 +62,7 @@ export async function startKeeper(parent: string, launch: string, command: strin
   };
 }
 
-/** How far the feeder is in `in`; null before it opened it. */
+/** The feeder's offset in `in`; null before it opened the file. */
 function place(feeder: number): number | null {
   try {
     return Number(/^pos:\s+(\d+)/.exec(readFileSync(`/proc/${feeder}/fdinfo/4`, "utf8"))?.[1] ?? NaN);

@@ -1,14 +1,14 @@
-/** A long conversation, written into a home whose daemon does not run: half words, the rest tool calls, thoughts, usage. */
+/** A long conversation, written into a home without a running daemon: half text, the rest tool calls, thoughts, usage. */
 import { Transcripts } from "../../src/supervisor/transcripts.ts";
 import type { FactEvent } from "../../src/contract/event.ts";
 import { asPromptId, asSessionId } from "../../src/contract/ids.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { BenchHome } from "./home.ts";
 
-/** Of each turn: 3 about its prompt, 50 words, 8 thoughts, 12 tool calls of 3 events, 2 of usage, its end. */
+/** Per turn: 3 for its prompt, 50 of text, 8 thoughts, 12 tool calls of 3 events, 2 of usage, its end. */
 export const eventsPerTurn = 100;
 
-/** `notFolded` events come behind the ready transcript. */
+/** `notFolded` events come after the cached transcript. */
 export async function seedLongChat(home: BenchHome, events: number, notFolded: number): Promise<string> {
   const { database, backups, reserve } = home.paths;
   const store = openStore({ path: database, backupsDirectory: backups, reservePath: reserve, now: Date.now });

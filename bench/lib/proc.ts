@@ -1,9 +1,9 @@
-/** What the kernel says of a process. Linux. */
+/** CPU time and memory of a process, from /proc. Linux. */
 import { readFileSync, readdirSync } from "node:fs";
 
 /**
- * CPU time of all threads, and of children that ended. A clock tick is 10 ms, so threads are read in nanoseconds; children
- * are only known in ticks.
+ * CPU time of all threads and of exited children. A clock tick is 10 ms, so threads are read in nanoseconds; for children
+ * the kernel reports only ticks.
  */
 export function cpuMs(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`).map((id) => {
@@ -20,7 +20,7 @@ export function cpuMs(pid: number): number {
   return threads.reduce((sum, ms) => sum + ms, 0) + childTicks * 10;
 }
 
-/** What nobody else shares, in KiB. */
+/** Private memory, in KiB. */
 export function privateKib(pid: number): number {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
   const field = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(text)?.[1] ?? NaN);

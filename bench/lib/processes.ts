@@ -1,4 +1,4 @@
-/** Starts programs and says how long it took. Whatever is started here is ended here, by its own handle. */
+/** Starts programs and measures how long that takes. Stops everything that it started, by handle. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { request } from "node:http";
@@ -12,20 +12,20 @@ import { daemonBundle, type BenchHome } from "./home.ts";
 
 const floors = join(import.meta.dirname, "../floors");
 const floorBuild = join(tmpdir(), "holdfast-floors");
-/** The floor of a start: an empty program of the same Node, up to the moment it could answer. */
+/** The floor of a start: an empty program of the same Node, until it could answer. */
 const emptyProgram = "require('fs').writeSync(3,'R\\n');setInterval(()=>{},1e6)";
 const deadlineMs = 60_000;
 
 export interface Elapsed {
   ms: number;
-  /** Its own CPU time: the steadier figure when others use the machine. Null where only a Node parent could measure. */
+  /** Its own CPU time: the steadier figure on a shared machine. Null if only a Node parent could measure it. */
   cpuMs: number | null;
 }
 export type Stopwatch = (argv: readonly string[], env: Record<string, string>) => Elapsed;
 
 /**
- * From fork to exit, in milliseconds. Taken by the small C program where there is a compiler: a Node parent adds
- * milliseconds of its own to what it measures.
+ * From fork to exit, in milliseconds. Measured by the small C program if there is a compiler: a Node parent adds
+ * milliseconds to the figure.
  */
 export function stopwatch(): { by: "c" | "node"; time: Stopwatch } {
   const made = spawnSync("make", ["-s", "-C", floors, `B=${floorBuild}`, join(floorBuild, "start")]);
@@ -51,7 +51,7 @@ function timeByNode([command = "", ...args]: readonly string[], env: Record<stri
 
 export interface Running extends AsyncDisposable {
   pid: number;
-  /** From spawn to the ready line, and for a daemon to the first answer on its socket. */
+  /** From spawn to the ready line; for a daemon, to the first response on its socket. */
   readyMs: number;
   answeredMs: number;
 }
@@ -63,8 +63,8 @@ export async function startEmptyNode(): Promise<Running> {
 }
 
 /**
- * As the CLI starts it: detached from nothing here, but with the same environment, directory and report. `check` gets
- * its first answer, and throws where that is not good enough.
+ * Started as by the CLI, with the same environment, directory and report, but not detached. `check` receives its first
+ * response and throws if it is not as expected.
  */
 export async function startDaemon(
   home: BenchHome,
@@ -123,7 +123,7 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(force);
 }
 
-/** GET, or with a body POST, on the daemon's own socket; the text of a good answer. */
+/** GET, or POST with a body, on the daemon's own socket; returns the text of a successful response. */
 export function ask(socketPath: string, path: string, body?: object): Promise<string> {
   return new Promise((resolve, reject) => {
     const text = body === undefined ? "" : JSON.stringify(body);

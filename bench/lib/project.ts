@@ -1,4 +1,4 @@
-/** A repository that is registered with a running daemon, with an agent that costs next to nothing: `sleep`. */
+/** A repository registered with a running daemon, with a nearly free agent: `sleep`. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,7 +13,7 @@ export interface BenchProject {
 
 const gitIdentity = ["-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "gc.auto=0"];
 
-/** Outside the home, as a person's repository is. */
+/** Outside the home, like a user's repository. */
 export function makeRepository(home: BenchHome, name: string, files: number): string {
   const path = join(dirname(home.paths.home), name);
   mkdirSync(path);
@@ -59,10 +59,10 @@ export async function killSession(home: BenchHome, id: string): Promise<void> {
   await ask(home.paths.socket, `/api/sessions/${id}/kill`, {});
 }
 
-/** A hundred sessions on a busy machine do not end within the time of one call. */
+/** A hundred sessions on a busy machine do not stop within the time of one call. */
 const haltAttempts = 8;
 
-/** Ends every session of the home, so that nothing outlives the bench; the daemon ends with it. */
+/** Stops every session of the home and the daemon, so that nothing outlives the benchmark. */
 export async function haltAll(home: BenchHome): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const answer = await ask(home.paths.socket, "/api/daemon/stop", { haltSessions: true });

@@ -1,11 +1,11 @@
-/** A chat session with a long past, written by the store itself; nothing of it runs. */
+/** A chat session with a long history, written by the store itself; it does not run. */
 import { join } from "node:path";
 import type { FactEvent } from "../../src/contract/event.ts";
 import { asProjectId, asPromptId, asSessionId } from "../../src/contract/ids.ts";
 import { openStore } from "../../src/store/open.ts";
 import { stopped, type BenchHome } from "./home.ts";
 
-/** Of a home that has its project already. Gives the last words that were said. */
+/** Requires a home with its project. Returns the last text of the agent. */
 export async function addLongChat(home: BenchHome, name: string, events: number): Promise<string> {
   const { paths } = home;
   const store = openStore({

@@ -6,7 +6,7 @@ import { ChatLane, patienceMs } from "./chat-lane.ts";
 
 useBrowser();
 
-test("[WEB-48] a chat with claude: begun from the form, seen while it streams, its question answered, its end told", async () => {
+test("[WEB-48] a chat with claude: started from the form, streamed live, its permission request answered, its end shown", async () => {
   await using lane = await ChatLane.open("claude");
   await using tab = await openDashboard(lane.home);
   const { page } = tab;

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 describe.each(realAgents("hardships"))("%s", (name) => {
-  test("[CHAT-85] agent, keeper and feeder are stopped and continued in mid-turn, and nothing is lost", async () => {
+  test("[CHAT-85] pausing agent, keeper and feeder in mid-turn loses nothing", async () => {
     const lane = await open(name);
     await lane.spawn("say: a secret word");
     await lane.ended("ma-1-first");
@@ -58,7 +58,7 @@ describe.each(realAgents("hardships"))("%s", (name) => {
   });
 
   test.runIf(laneAgents[name].setting !== undefined)(
-    "[CHAT-87] what was picked is in force again after the agent was replaced",
+    "[CHAT-87] the chosen settings apply again after the agent is replaced",
     async () => {
       const lane = await open(name);
       const { pick, method, value } = laneAgents[name].setting!;
@@ -75,7 +75,7 @@ describe.each(realAgents("hardships"))("%s", (name) => {
     },
   );
 
-  test("[CHAT-88] a deleted conversation is gone or told as kept, and a new session knows nothing of it", async () => {
+  test("[CHAT-88] a deleted conversation is gone or reported as kept, and a new session does not know it", async () => {
     const lane = await open(name);
     const { agentSessionId } = await lane.show();
     // It may just be writing it.

@@ -35,7 +35,7 @@ afterAll(async () => {
   for (const lane of lanes.values()) await (await lane)[Symbol.asyncDispose]();
 });
 
-describe.each(order)("%s goes on without a daemon", (name) => {
+describe.each(order)("%s keeps running without a daemon", (name) => {
   test("[CHAT-76] the first prompt's turn ends with its text, once", async () => {
     const lane = await open(name);
     await lane.spawn(first);
@@ -44,7 +44,7 @@ describe.each(order)("%s goes on without a daemon", (name) => {
     expect((await lane.show()).agentSessionId).toMatch(/^[\w-]{8,}$/);
   });
 
-  test("[CHAT-77] a daemon that is killed in mid-turn changes nothing: same agent, whole text, true end", async () => {
+  test("[CHAT-77] killing the daemon in mid-turn changes nothing: same agent, complete text, true stop reason", async () => {
     const lane = await open(name);
     const pid = lane.pid(await lane.show());
     const promptId = await lane.send(twoGates);
@@ -62,7 +62,7 @@ describe.each(order)("%s goes on without a daemon", (name) => {
     expect(lane.pid(await lane.show())).toBe(pid);
   });
 
-  test("[CHAT-78] a turn that ends while no daemon is there ends truly when one is", async () => {
+  test("[CHAT-78] a turn that ends while no daemon runs has its true stop reason once one does", async () => {
     const lane = await open(name);
     const pid = lane.pid(await lane.show());
     const promptId = await lane.send(whileAway);
@@ -77,7 +77,7 @@ describe.each(order)("%s goes on without a daemon", (name) => {
     expect(lane.pid(await lane.show())).toBe(pid);
   });
 
-  test("[CHAT-79] a question asked while no daemon is there is answered after, once", async () => {
+  test("[CHAT-79] a permission request made while no daemon runs is answered later, once", async () => {
     const lane = await open(name);
     const promptId = await lane.send(asking);
     told.get(name)!.push(asking);
@@ -100,7 +100,7 @@ describe.each(order)("%s goes on without a daemon", (name) => {
 });
 
 describe.each(order.toReversed())("%s comes back into its conversation", (name) => {
-  test("[CHAT-80] after a stop in mid-turn that leaves no process, not the running tool nor what it sent off", async () => {
+  test("[CHAT-80] after a stop in mid-turn that leaves no process, not even the running tool and its detached child", async () => {
     const lane = await open(name);
     const promptId = await lane.send(toolRuns);
     const running = (): boolean => {
@@ -136,7 +136,7 @@ describe.each(order.toReversed())("%s comes back into its conversation", (name) 
     expect(await lane.types()).not.toContain("context.reset");
   });
 
-  test("[CHAT-82] or says that it is gone, and that is told and a new one begun", async () => {
+  test("[CHAT-82] or reports that it is gone, and a new one starts with a notice", async () => {
     const lane = await open(name);
     const before = await lane.show();
     await lane.home.ok(["session", "stop", lane.id]);
@@ -149,7 +149,7 @@ describe.each(order.toReversed())("%s comes back into its conversation", (name) 
 });
 
 describe.each(order.toReversed())("%s loses what stands around it", (name) => {
-  test("[CHAT-83] after the death of keeper and feeder it is back in its conversation, and the prompt is answered", async () => {
+  test("[CHAT-83] after keeper and feeder die it resumes its conversation and answers the prompt", async () => {
     const lane = await open(name);
     const session = await lane.show();
     const pids = [lane.pid(session, "keeper"), lane.pid(session, "feeder")];
@@ -162,8 +162,8 @@ describe.each(order.toReversed())("%s loses what stands around it", (name) => {
   });
 });
 
-describe.each(order)("%s is given more than text", (name) => {
-  test("[CHAT-89] an image, a file's words and a file's path arrive at the model", async () => {
+describe.each(order)("%s receives more than text", (name) => {
+  test("[CHAT-89] an image, a file's content and a file's path reach the model", async () => {
     const lane = await open(name);
     writeFileSync(join(lane.workspace, "notes.md"), "the words of a file\n");
     // On its own: gemini leaves an image out of a prompt that also refers to files.

@@ -26,7 +26,7 @@ afterAll(() => void foreign.close());
 const elsewhere = "127.0.0.2";
 
 describe.each(realAgents("network"))("%s, with an allow list", (name) => {
-  test("[NETWORK-8, NETWORK-18] it reaches its model through the proxy and no foreign port, and finishes its task", async () => {
+  test("[NETWORK-8, NETWORK-18] it reaches its model through the proxy but no other port, and finishes its task", async () => {
     let modelPort = 0;
     const relay = createRelay((socket) => {
       const model = connect(modelPort, "127.0.0.1");

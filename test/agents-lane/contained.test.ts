@@ -85,7 +85,7 @@ describe.each(realAgents("contained"))("%s, contained", (name) => {
 });
 
 describe.each(["claude", "codex"] as const)("%s in a terminal, contained", (name) => {
-  test("[CONTAIN-15] its own words, hooks and transcripts are read from its own folder, and it is resumed", async () => {
+  test("[CONTAIN-15] its status, hooks and transcripts are read from its own folder, and it is resumed", async () => {
     await using world = await LaneWorld.open(name, { contained: true });
     await world.start("fresh", "say: begun");
     await world.until("idle", name === "claude" ? "status" : undefined);

@@ -65,7 +65,7 @@ async function lane(name: RealAgent) {
   };
 }
 
-test("[SESSION-12] claude keeps its pid in mid-turn over SIGKILL, stop and restart of the daemon, and the turn ends", async () => {
+test("[SESSION-12] claude keeps its pid in mid-turn across SIGKILL, stop and restart of the daemon, and the turn ends", async () => {
   await using world = await lane("claude");
   const { home, model, status, screen } = world;
   const { id } = await home.json(["spawn", "my-app", "--prompt", "say: begun\ngate: middle\nsay: finished"], {
@@ -89,7 +89,7 @@ test("[SESSION-12] claude keeps its pid in mid-turn over SIGKILL, stop and resta
 });
 
 describe.each(realAgents("daemon"))("%s", (name) => {
-  test("[SESSION-13] comes back into its conversation after a reboot", async () => {
+  test("[SESSION-13] resumes its conversation after a reboot", async () => {
     await using world = await lane(name);
     const { home, model, status, screen } = world;
     // Held until it was seen to work: some are idle for a moment before they take their first prompt.

@@ -104,7 +104,7 @@ function isWritten(home: ProjectHome, answer: string): boolean {
   return lines.some((line) => line.includes('"type":"assistant"') && line.includes(`"${answer}`));
 }
 
-test(`[SESSION-44] ${agents.join(", ")}: ${rounds} rounds of spawn, stop, SIGKILL and a slow start, each with a send at once: none lost, none joined, no false receipt`, async () => {
+test(`[SESSION-44] ${agents.join(", ")}: ${rounds} rounds of spawn, stop, SIGKILL and a slow start, each with an immediate send: none lost, none joined, no false receipt`, async () => {
   const { home, model } = await open();
   await using _ = home;
   const ledger: Line[] = [];

@@ -17,7 +17,7 @@ describe.each(realAgents("terminal"))("%s", (name) => {
   const hooks = hasHooks(name);
   const source = terminal.readStatus !== undefined ? "status" : hooks ? "hook" : "title";
 
-  test("[AGENT-28] works, asks, is idle by its own word, and is resumed into its conversation", async () => {
+  test("[AGENT-28] works, asks, reports idle, and resumes its conversation", async () => {
     await using world = await LaneWorld.open(name);
     const first = "say: first words\ngate: first";
     const launched = await world.start("fresh", first);
@@ -49,7 +49,7 @@ describe.each(realAgents("terminal"))("%s", (name) => {
     expect((await world.until("idle")).agentSessionId).toBe(idle.agentSessionId);
   });
 
-  test("[AGENT-29] says of a conversation that it does not know that it is gone", async () => {
+  test("[AGENT-29] reports an unknown conversation as gone", async () => {
     await using world = await LaneWorld.open(name);
     const unknown = laneAgents[name].unknownConversation ?? "01a1e104-d677-7062-b4d8-0f8eead90463";
     world.session = { ...world.session, agentSessionId: unknown };
@@ -69,14 +69,14 @@ describe.each(realAgents("terminal"))("%s", (name) => {
   });
 });
 
-test("[AGENT-31] codex asks about our hooks at a person's first start, and that is a question to the person", async () => {
+test("[AGENT-31] codex asks about our hooks at the first start, and the user sees that as a question", async () => {
   await using world = await LaneWorld.open("codex", { trustHooks: false });
   await world.start("fresh", null);
   await world.until("needs_input");
   expect(await world.untilScreen(/Hooks need review/)).toBe("Hooks need review");
 });
 
-test("[AGENT-13] claude's status file tells a question, and that it was dismissed, for which there is no hook", async () => {
+test("[AGENT-13] claude's status file shows a question and its dismissal, for which there is no hook", async () => {
   await using world = await LaneWorld.open("claude");
   const { agent } = await world.start("fresh", "tool: bash touch made");
   await world.until("needs_input");

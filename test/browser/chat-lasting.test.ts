@@ -21,7 +21,7 @@ const write = async (page: Page, text: string): Promise<void> => {
 };
 const keys = (page: Page) => page.evaluate(() => Object.keys(localStorage).sort());
 
-test("[WEB-61, WEB-70] a daemon killed in mid-stream loses nothing on screen: what was said stays, what was typed is sent once, the rest arrives", async () => {
+test("[WEB-61, WEB-70] killing the daemon in mid-stream loses nothing on screen: shown text stays, typed text is sent once, the rest arrives", async () => {
   await using home = await ChatHome.open();
   const port = await home.keepPort();
   const id = await home.chat("say: before\ngate: a\nsay: after");
@@ -50,7 +50,7 @@ test("[WEB-61, WEB-70] a daemon killed in mid-stream loses nothing on screen: wh
   });
 });
 
-test("[WEB-65] after a reset the recap is offered once: it fills the composer, is not sent by itself, and is gone in every tab and after a reload", async () => {
+test("[WEB-65] after a reset the recap is offered once: it fills the composer, is not sent automatically, and disappears in every tab and after a reload", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: before the reset");
   await home.ended(id);
@@ -86,7 +86,7 @@ test("[WEB-65] after a reset the recap is offered once: it fills the composer, i
   for (const { page } of [first, second]) await offer(page).waitFor({ state: "detached" });
 });
 
-test("[WEB-67, WEB-68] a long transcript opens at its end, reads what is older while one scrolls up, and is searched and exported whole", async () => {
+test("[WEB-67, WEB-68] a long transcript opens at its end, loads older items while scrolling up, and is searched and exported completely", async () => {
   await using home = await ChatHome.open();
   const lines = Array.from({ length: 260 }, (_, n) => `think: thought ${n}\nsay: words number ${n}`);
   const id = await home.chat(lines.join("\n"));
@@ -146,7 +146,7 @@ test("[WEB-67, WEB-68] a long transcript opens at its end, reads what is older w
   );
 });
 
-test("[WEB-52, WEB-66] a reload shows the last state at once, without the daemon's transcript; what came meanwhile is marked; a deleted session leaves nothing", async () => {
+test("[WEB-52, WEB-66] a reload shows the last state immediately, without the daemon's transcript; new items are marked; a deleted session leaves nothing", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: from the cache");
   await home.ended(id);
@@ -179,7 +179,7 @@ test("[WEB-52, WEB-66] a reload shows the last state at once, without the daemon
   await until("nothing to be left", async () => !(await keys(page)).some((key) => key.includes(id)));
 });
 
-test("[WEB-19, WEB-52] quota exceeded: a browser without room shows the same, replayed from the daemon, keeps the draft, and says so", async () => {
+test("[WEB-19, WEB-52] quota exceeded: a browser without space shows the same, replayed from the daemon, keeps the draft, and reports it", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: here");
   await home.ended(id);
@@ -216,7 +216,7 @@ test("[WEB-19, WEB-52] quota exceeded: a browser without room shows the same, re
   expect(await banner.count()).toBe(0);
 });
 
-test("[WEB-54] a gap in the sequence that is not closed at once is told; then everything is there, once", async () => {
+test("[WEB-54] a gap in the sequence that is not closed immediately is reported; then everything is shown, once", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: before");
   await home.ended(id);
@@ -254,7 +254,7 @@ test("[WEB-54] a gap in the sequence that is not closed at once is told; then ev
   for (const words of ["before", "in between", "after"]) expect(await paragraph(page, words).count()).toBe(1);
 });
 
-test("[WEB-72] what was unfolded stays so while it is out of sight", async () => {
+test("[WEB-72] expanded items stay expanded while out of view", async () => {
   await using home = await ChatHome.open();
   const lines = Array.from({ length: 60 }, (_, n) => `think: thought ${n}\ntool: echo ${n}`);
   const id = await home.chat(lines.join("\n"));
@@ -330,7 +330,7 @@ test("[WEB-69] hostile output stays inert, and 10 MB of it do not freeze the pag
   expect(requests.filter((url) => url.includes("tracker"))).toEqual([]);
 });
 
-test("[WEB-71] a read-only daemon says so in the composer; damaged output offers to end the turn", async () => {
+test("[WEB-71] the composer shows that the daemon is read-only; damaged output offers to end the turn", async () => {
   await using home = await ChatHome.open();
   const port = await home.keepPort();
   const id = await home.chat("say: one\ngate: a\nsay: two");

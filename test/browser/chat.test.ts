@@ -17,7 +17,7 @@ const write = async (page: Page, text: string): Promise<void> => {
   await composer(page).press("Enter");
 };
 
-test("[WEB-55] an answer is markdown while it streams; thinking is folded; plan, tools, diffs, exits and ends are told", async () => {
+test("[WEB-55] a reply is markdown while it streams; thinking is collapsed; plan, tools, diffs, exits and stop reasons are shown", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   await using tab = await openChat(home, id);
@@ -48,7 +48,7 @@ test("[WEB-55] an answer is markdown while it streams; thinking is folded; plan,
   await expectNoSideways(page);
 });
 
-test("[WEB-56] the view stays at the end while the agent writes, unless one has scrolled up; then it says what is new", async () => {
+test("[WEB-56] the view stays at the end while the agent writes; after scrolling up it shows how much is new", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat(Array.from({ length: 60 }, (_, n) => `say: line ${n}`).join("\n"));
   await home.ended(id);
@@ -77,7 +77,7 @@ test("[WEB-56] the view stays at the end while the agent writes, unless one has 
   await jump.waitFor({ state: "detached" });
 });
 
-test("[WEB-57] a question is shown with the agent's own answers, in each tab, is answered once, and says by whom", async () => {
+test("[WEB-57] a permission request shows the agent's own options in each tab, is answered once, and shows who answered", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("ask: may I?\nsay: went on");
   await using first = await openChat(home, id);
@@ -156,7 +156,7 @@ test("[WEB-58, WEB-59] Enter sends and Shift-Enter breaks the line; history, dra
   await expectAccessible(page);
 });
 
-test("[WEB-60] images are attached by button, paste and drop, can be taken off, reach the agent and are seen; one too large is refused in words", async () => {
+test("[WEB-60] images are attached by button, paste and drop, can be removed, reach the agent and are shown; a too large one is refused with the reason", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   await using tab = await openChat(home, id);
@@ -202,7 +202,7 @@ test("[WEB-60] images are attached by button, paste and drop, can be taken off, 
   await expectAccessible(page);
 });
 
-test("[WEB-61, WEB-62, WEB-63, WEB-64] prompts that wait can be changed, moved and removed; mode and model are picked; a turn is stopped, by force if need be", async () => {
+test("[WEB-61, WEB-62, WEB-63, WEB-64] queued prompts can be changed, moved and removed; mode and model can be chosen; a turn can be stopped, by force if necessary", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: begun\ngate: a");
   await using tab = await openChat(home, id);
@@ -240,7 +240,7 @@ test("[WEB-61, WEB-62, WEB-63, WEB-64] prompts that wait can be changed, moved a
   expect((await home.turn(id, "mode?\nmodel?")).text).toBe("mode: plan\nmodel: demo-large\n");
 });
 
-test("[WEB-64] a turn that the agent does not end when asked is ended by force on the second press", async () => {
+test("[WEB-64] the second press force-ends a turn that the agent does not end", async () => {
   await using home = await ChatHome.open({ deaf: { program: "deaf-to-cancel" } });
   const id = await home.chat("go", "deaf");
   await using tab = await openChat(home, id, { viewport: phone });

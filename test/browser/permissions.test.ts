@@ -7,7 +7,7 @@ import { expectAccessible, openDashboard, useBrowser } from "./browser.ts";
 
 useBrowser();
 
-test("[TEXT-8] [PERMISSION-13] a request shows its command and what each answer does, cuts nothing unseen, and names the rule that answered", async () => {
+test("[TEXT-8] [PERMISSION-13] a request shows its command and the effect of each answer, marks what it truncates, and names the rule that answered", async () => {
   await using home = await ChatHome.open({ any: { program: "says-anything" } });
   writeFileSync(home.paths.config, 'permissions:\n  - {allow, command: "npm test *"}\n');
   const ask = (id: number, title: string, command: string): string => {

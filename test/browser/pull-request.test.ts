@@ -7,7 +7,7 @@ useBrowser();
 
 const card = (page: Page, id: string) => page.getByRole("article", { name: new RegExp(`^${id} `) });
 
-test("[WEB-26, WEB-27, WEB-28] a pull request's marks from its first check to its approval, and a tracker that is down", async () => {
+test("[WEB-26, WEB-27, WEB-28] a pull request's badges from its first check to its approval, and an unreachable tracker", async () => {
   await using home = await TrackedHome.start();
   const { github } = home;
   github.reviewRequired = true;

@@ -10,7 +10,7 @@ useBrowser();
 const name = "Push to this browser, even when no tab is open";
 const section = (page: Page) => page.getByRole("region", { name: "Notifications", exact: true });
 
-test("[NOTIFY-14] where push is not possible the settings say why and what to do", async () => {
+test("[NOTIFY-14] if push is not possible, the settings explain why and what to do", async () => {
   await using home = await ChatHome.open();
   await using refused = await openTab();
   await refused.context.addInitScript(() => Object.defineProperty(Notification, "permission", { value: "denied" }));
@@ -30,7 +30,7 @@ test("[NOTIFY-14] where push is not possible the settings say why and what to do
   await expectAccessible(allowed.page);
 });
 
-test("[NOTIFY-12, NOTIFY-14, NOTIFY-15] push is turned on, tested and shown; a click opens the session; nothing is told twice; logging out ends it", async () => {
+test("[NOTIFY-12, NOTIFY-14, NOTIFY-15] push is turned on, tested and shown; a click opens the session; nothing is notified twice; logging out turns it off", async () => {
   await using service = await PushService.open();
   await using home = await ChatHome.open();
   const here = service.browser("here");

@@ -117,7 +117,7 @@ test.each([
   150_000,
 );
 
-test("[WEB-31] the session page tells what it is, is renamed in place and copied from", async () => {
+test("[WEB-31] the session page shows the session's details, renames in place and copies", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   await using tab = await openDashboard(home, {
@@ -138,7 +138,7 @@ test("[WEB-31] the session page tells what it is, is renamed in place and copied
   await expectAccessible(page);
 });
 
-test("[WEB-33] the events tell why it ended, what runs, and everything that was recorded, filtered and in pages", async () => {
+test("[WEB-33] the events show why it ended, what runs, and everything that was recorded, filtered and in pages", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: hello");
   await home.ended(id);
@@ -176,7 +176,7 @@ test("[WEB-33] the events tell why it ended, what runs, and everything that was 
   await expectAccessible(page);
 });
 
-test("[WEB-35] deleted elsewhere, unknown, failed: each has a sentence and a way forward", async () => {
+test("[WEB-35] deleted elsewhere, unknown, failed: each is explained with a next step", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   // What the page was just asking about a session that is deleted meanwhile is not found.

@@ -10,7 +10,7 @@ const variables = (pid: number): string[] =>
     .split("\0")
     .map((entry) => entry.split("=", 1)[0]!);
 
-test("[CLI-42] variables that files name reach the daemon; [CLI-41] agents of that project get those of passEnv", async () => {
+test("[CLI-42] variables that files name reach the daemon; [CLI-41] agents of that project receive those of passEnv", async () => {
   await using home = await ProjectHome.make();
   const doctor = async (options = {}): Promise<FindingJson[]> =>
     (JSON.parse((await home.cli(["doctor", "--json"], options)).stdout) as FindingJson[]).filter(
@@ -85,7 +85,7 @@ test("[CLI-44] an agent's own PATH is where its program is found, by spawn and d
   expect((await doctor()).find(({ check }) => check === "agent mine of my-app")?.level).toBe("ok");
 });
 
-test("[SESSION-20] an agent of a holdfast.yaml that is broken since comes back, over a restart too", async () => {
+test("[SESSION-20] an agent defined in a holdfast.yaml that broke later restarts, across a daemon restart too", async () => {
   await using home = await ProjectHome.make();
   const agents = { mine: { terminal: { command: ["sh", "-c", "exec cat"] } } };
   const file = join(home.repo, "holdfast.yaml");

@@ -59,7 +59,7 @@ async function othersReplaced(home: ChatHome, witness: string, file: string): Pr
 const launches = async (home: ChatHome, id: string): Promise<number> =>
   (await home.ofType(id, "launch.started")).length;
 
-test("[CLI-69] a program that npm removes and puts back a while later ends no agent; a new one replaces the idle agent", async () => {
+test("[CLI-69] a program that npm removes and restores later stops no agent; a new version replaces the idle agent", async () => {
   const made = await programs();
   await using home = made.home;
   const id = await home.chat("say: hello", "mine");
@@ -77,7 +77,7 @@ test("[CLI-69] a program that npm removes and puts back a while later ends no ag
   expect(await home.ofType(id, "run.ended")).toMatchObject([{ how: "stopped" }]);
 });
 
-test("[DECIDE-38] agents whose program is missing wait for it with the reason, and a prompt retries at once", async () => {
+test("[DECIDE-38] agents whose program is missing wait for it and show the reason, and a prompt retries immediately", async () => {
   const made = await programs();
   await using home = made.home;
   const chat = await home.chat("say: hello", "mine");
@@ -110,7 +110,7 @@ test("[DECIDE-38] agents whose program is missing wait for it with the reason, a
   }
 });
 
-test("[DECIDE-38] a program that is there and cannot be run yet is tried again, and no crash is counted", async () => {
+test("[DECIDE-38] a program that exists but cannot run yet is retried, and no crash is counted", async () => {
   const made = await programs();
   await using home = made.home;
   const chat = await home.chat("say: hello", "mine");
@@ -138,7 +138,7 @@ test("[DECIDE-38] a program that is there and cannot be run yet is tried again, 
   await home.status(terminal, "running");
 });
 
-test("[DECIDE-40] a daemon restarted from a shell without the program keeps its agents, and starts them from where they were", async () => {
+test("[DECIDE-40] a daemon restarted from a shell without the program keeps its agents, and starts them from their previous location", async () => {
   const made = await programs();
   await using home = made.home;
   const id = await home.chat("say: hello", "mine");
@@ -161,7 +161,7 @@ test("[DECIDE-40] a daemon restarted from a shell without the program keeps its 
   expect(refused.stderr).toContain("mine-acp was not found on PATH.");
 });
 
-test("[CLI-70] a wrapped program and an interpreter's script that are missing when a daemon starts end no agent and are waited for", async () => {
+test("[CLI-70] a wrapped program and an interpreter's script that are missing when a daemon starts stop no agent, and Holdfast waits for them", async () => {
   const made = await programs();
   await using home = made.home;
   const script = join(home.directory, "agent.cjs");
@@ -199,7 +199,7 @@ test("[CLI-70] a wrapped program and an interpreter's script that are missing wh
   }
 });
 
-test("[AGENT-2] two projects with one agent's name run their own commands, twelve at once, and are left alone", async () => {
+test("[AGENT-2] two projects with the same agent name run their own commands, twelve at a time, and their agents are not replaced", async () => {
   const made = await programs();
   await using home = made.home;
   const dist = join(import.meta.dirname, "../../dist");
@@ -233,7 +233,7 @@ test("[AGENT-2] two projects with one agent's name run their own commands, twelv
   expect(third.stderr).toContain("Unknown agent: theirs");
 });
 
-test("[CLI-71] agents bundled with Holdfast outlive an update that takes its Node away, and wait while npm writes the new one", async () => {
+test("[CLI-71] agents bundled with Holdfast outlive an update that removes its Node, and wait while npm writes the new one", async () => {
   await using home = new ChatHome();
   // A separate installation, as npm makes it; the daemon and the bundled agents run on its Node.
   const root = join(home.directory, "installed");

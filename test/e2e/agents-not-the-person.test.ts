@@ -80,7 +80,7 @@ function forbidden(): DaemonRequest[] {
 }
 
 for (const disguise of ["none", "unnamed", "cleared"] satisfies Disguise[]) {
-  test(`[AUTHORIZE-1, AUTHORIZE-4] an agent's program is that agent, whatever it says of itself (disguise: ${disguise})`, async () => {
+  test(`[AUTHORIZE-1, AUTHORIZE-4] an agent's program counts as that agent, whatever it claims (disguise: ${disguise})`, async () => {
     const { answers } = await askAs(home, agent, disguise, [
       ...forbidden(),
       ...forbidden().map((one) => ({ ...one, headers: { "holdfast-actor": "person" } })),
@@ -97,7 +97,7 @@ for (const disguise of ["none", "unnamed", "cleared"] satisfies Disguise[]) {
 }
 
 test.runIf(hasCgroups)(
-  "[AUTHORIZE-1] a process that left the agent's tree and cleared its environment is still the agent's, and cannot answer its question (needs cgroups)",
+  "[AUTHORIZE-1] a process that left the agent's tree and cleared its environment still counts as the agent, and cannot answer its permission request (needs cgroups)",
   async () => {
     const unseen = await UnseenAsker.start(home, agent);
     expect(new Set(statuses(await unseen.ask(forbidden())))).toEqual(new Set([403]));
@@ -109,7 +109,7 @@ test.runIf(hasCgroups)(
   },
 );
 
-test("[AUTHORIZE-6] the main token over TCP makes no person of an agent's program", async () => {
+test("[AUTHORIZE-6] the main token over TCP does not make an agent's program the user", async () => {
   const headers = { authorization: `Bearer ${readFileSync(home.paths.token, "utf8").trim()}` };
   const to = Number(new URL(home.daemon().url).port);
   for (const disguise of ["unnamed", "cleared"] satisfies Disguise[]) {
@@ -129,7 +129,7 @@ async function status(to: string, method: string, path: string, headers: Record<
   return (await new SocketTransport(to).request({ method, path, headers: { ...headers, ...type }, body })).status;
 }
 
-test("[AUTHORIZE-2, AUTHORIZE-3] a capability opens the agents' socket for its own launch, until that ends", async () => {
+test("[AUTHORIZE-2, AUTHORIZE-3] a capability opens the agents' socket for its own launch, until the launch ends", async () => {
   const door = home.paths.agentsSocket;
   expect(statSync(door).mode & 0o777).toBe(0o600);
   const third = await home.chat();
@@ -167,7 +167,7 @@ test("[AUTHORIZE-2, AUTHORIZE-3] a capability opens the agents' socket for its o
   expect(await status(door, "GET", "/api/sessions", { "holdfast-capability": again })).toBe(200);
 });
 
-test("[AUTHORIZE-8, AUTHORIZE-9, MCP-4] `holdfast mcp` in a cleared environment is its launch's, and its messages are marked", async () => {
+test("[AUTHORIZE-8, AUTHORIZE-9, MCP-4] `holdfast mcp` in a cleared environment counts as its launch, and its messages are marked", async () => {
   const bin = join(import.meta.dirname, "../../bin/holdfast");
   const calls: [string, object][] = [
     ["list_sessions", {}],
@@ -224,7 +224,7 @@ test("[AUTHORIZE-8, AUTHORIZE-9, MCP-4] `holdfast mcp` in a cleared environment 
   expect(existsSync(join(home.directory, "ran"))).toBe(false);
 });
 
-test("[AUTHORIZE-1, AUTHORIZE-2] what runs in a shell is the person's, with no capability", async () => {
+test("[AUTHORIZE-1, AUTHORIZE-2] programs in a shell count as the user, without a capability", async () => {
   const bin = join(import.meta.dirname, "../../bin/holdfast");
   const file = join(home.directory, "shell-env");
   // A shell that prints nothing for some seconds is a prompt without confirmation.
@@ -238,7 +238,7 @@ test("[AUTHORIZE-1, AUTHORIZE-2] what runs in a shell is the person's, with no c
   expect(readFileSync(file, "utf8")).not.toMatch(/HOLDFAST_(CAPABILITY|SOCKET)/);
 });
 
-test("[AUTHORIZE-3] inside a launch the CLI asks over the agents' socket, and starts no daemon where it sees no home", async () => {
+test("[AUTHORIZE-3] inside a launch the CLI uses the agents' socket, and starts no daemon if it sees no home", async () => {
   const door = home.paths.agentsSocket;
   const asked = (HOLDFAST_SOCKET: string, HOLDFAST_HOME = home.home) =>
     home.cli(["session", "ls"], { env: { HOLDFAST_HOME, HOLDFAST_SOCKET } });

@@ -15,7 +15,7 @@ const image = (bytes = png) => ({
   data: bytes.toString("base64"),
 });
 
-test("[CHAT-131] [CHAT-133] [CHAT-134] images and files arrive as the agent takes them, are kept, and go along with an edit", async () => {
+test("[CHAT-131] [CHAT-133] [CHAT-134] images and files arrive in the form the agent supports, are stored, and follow an edited prompt", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   const { workspacePath } = await home.show(id);
@@ -67,7 +67,7 @@ test("[CHAT-131] [CHAT-133] [CHAT-134] images and files arrive as the agent take
   ).toEqual([3, 1, 0, 1]);
 });
 
-test("[CHAT-132] what cannot be sent is refused before anything is written, or told where that is known late", async () => {
+test("[CHAT-132] unsupported attachments are refused before anything is written, or reported if that is known only later", async () => {
   await using home = await ChatHome.open({ plain: { program: "unknown-notifications" } });
   const id = await home.chat(undefined, "plain");
   const { workspacePath, seq } = await home.show(id);
@@ -96,7 +96,7 @@ test("[CHAT-132] what cannot be sent is refused before anything is written, or t
   expect(await home.turns(other.id)).toEqual([]);
 });
 
-test("[CHAT-135] a terminal session is given a file's path below the text, and no image", async () => {
+test("[CHAT-135] a terminal session receives a file's path below the text, and no image", async () => {
   await using home = await ChatHome.open();
   const { id, workspacePath } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");

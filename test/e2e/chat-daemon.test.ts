@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 
-test("[CHAT-90] a daemon that is stopped, killed or restarted in mid-turn changes nothing of the turn", async () => {
+test("[CHAT-90] stopping, killing or restarting the daemon in mid-turn does not affect the turn", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   const agent = await home.agent(id);
@@ -29,7 +29,7 @@ test("[CHAT-90] a daemon that is stopped, killed or restarted in mid-turn change
   expect((await home.turn(id, "history?")).text).toContain("turns=3 ");
 });
 
-test("[CHAT-91] a turn that ends while no daemon is there ends with its own stop reason as soon as one is", async () => {
+test("[CHAT-91] a turn that ends while no daemon runs has its own stop reason once one does", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ngate: a\nsay: two\nfail: by design");
   await home.says(id, "one\n");
@@ -43,7 +43,7 @@ test("[CHAT-91] a turn that ends while no daemon is there ends with its own stop
   expect((await home.turn(id, "say: three")).stopReason).toBe("end_turn");
 });
 
-test("[CHAT-92] a question asked while no daemon is there waits, and is answered once", async () => {
+test("[CHAT-92] a permission request made while no daemon runs stays open, and is answered once", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ngate: a\nask: may I?\nsay: done");
   await home.says(id, "one\n");
@@ -70,7 +70,7 @@ test("[CHAT-92] a question asked while no daemon is there waits, and is answered
   expect(await home.ofType(id, "permission.answered")).toHaveLength(1);
 });
 
-test("[CHAT-93] idle chats survive a restart without a word to their agents", async () => {
+test("[CHAT-93] idle chats survive a restart without any message to their agents", async () => {
   await using home = await ChatHome.open();
   const ids = [await home.chat("say: hello"), await home.chat()];
   await home.ended(ids[0]!);
@@ -87,7 +87,7 @@ test("[CHAT-93] idle chats survive a restart without a word to their agents", as
   expect((await home.turn(ids[0]!, "history?")).text).toContain("turns=1 ");
 });
 
-test("[CHAT-94] a second daemon finds the first one and touches nothing", async () => {
+test("[CHAT-94] a second daemon finds the first one and changes nothing", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ngate: a\nsay: two");
   await home.says(id, "one\n");
@@ -99,7 +99,7 @@ test("[CHAT-94] a second daemon finds the first one and touches nothing", async 
   expect(await home.ended(id)).toMatchObject([{ text: "one\ntwo\n", stopReason: "end_turn" }]);
 });
 
-test("[CHAT-23] a turn that the agent began itself ends by silence, also when the daemon that heard it is gone", async () => {
+test("[CHAT-23] a turn that the agent started itself ends after silence, also if the daemon that saw it is gone", async () => {
   await using home = await ChatHome.open({}, { HOLDFAST_TEST_MINUTE_MS: "500" });
   const id = await home.chat("say: one\nlater: more");
   await home.says(id, "one\nmore\n");

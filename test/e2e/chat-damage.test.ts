@@ -5,7 +5,7 @@ import { ChatHome } from "../harness/chat.ts";
 import { endMarked } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 
-test("[CHAT-137] a damaged, another's or missing record keeps no chat from being adopted", async () => {
+test("[CHAT-137] a damaged, foreign or missing record prevents no chat from being adopted", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: hello");
   await home.ended(id);
@@ -27,7 +27,7 @@ test("[CHAT-137] a damaged, another's or missing record keeps no chat from being
   expect(home.tree(id)).toEqual([]);
 });
 
-test("[CHAT-138] an `in` that is not as it was left gets no more words: the agent is replaced and the prompt arrives once", async () => {
+test("[CHAT-138] nothing more is written to an altered `in`: the agent is replaced and the prompt arrives once", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: hello");
   await home.ended(id);
@@ -47,7 +47,7 @@ test("[CHAT-138] an `in` that is not as it was left gets no more words: the agen
   expect((await home.turn(id, "history?")).text).toContain("turns=3 ");
 });
 
-test("[CHAT-139] garbage in `out`, and an `out` that was cut short, are told; the turn goes on and may be ended by force", async () => {
+test("[CHAT-139] garbage in `out`, and a truncated `out`, are reported; the turn continues and can be force-ended", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ngate: a\nsay: two");
   await home.says(id, "one\n");
@@ -70,7 +70,7 @@ test("[CHAT-139] garbage in `out`, and an `out` that was cut short, are told; th
   expect((await home.turn(id, "say: three")).text).toBe("three\n");
 });
 
-test("[CHAT-140] launches that a daemon of before left are cleared away; files that are nobody's harm nothing", async () => {
+test("[CHAT-140] leftover launches of an earlier daemon are removed; unrelated files do no harm", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: hello");
   await home.ended(id);
@@ -89,7 +89,7 @@ test("[CHAT-140] launches that a daemon of before left are cleared away; files t
   ).toHaveLength(1);
 });
 
-test("[CHAT-141] another boot id means that every agent of before is gone: what it wrote is read, and it comes back", async () => {
+test("[CHAT-141] with another boot id every earlier agent counts as gone: its output is read, and it is restarted", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ngate: a\nsay: two\ngate: never");
   await home.says(id, "one\n");

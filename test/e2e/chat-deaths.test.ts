@@ -5,7 +5,7 @@ import { ChatHome } from "../harness/chat.ts";
 import { isRunning } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 
-test("[CHAT-97] an agent that is killed in mid-turn: what it said is kept, the turn is told as orphaned, the context is back", async () => {
+test("[CHAT-97] an agent killed in mid-turn: its output is kept, the turn is reported as orphaned, the context is restored", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: first");
   await home.ended(id);
@@ -34,7 +34,7 @@ test("[CHAT-97] an agent that is killed in mid-turn: what it said is kept, the t
   expect((await home.ofType(id, "run.ended")).map((event) => event["how"])).toEqual(["crash", "crash"]);
 });
 
-test("[CHAT-98] files of an agent that are removed in mid-turn: it is told, who waits gets an answer, and the chat goes on", async () => {
+test("[CHAT-98] removing an agent's files in mid-turn is reported, a waiting client gets a response, and the chat continues", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: first");
   await home.ended(id);
@@ -54,7 +54,7 @@ test("[CHAT-98] files of an agent that are removed in mid-turn: it is told, who 
   expect(isRunning(before.pid)).toBe(false);
 });
 
-test("[CHAT-100] what an agent wrote before it died while no daemon was there is read, up to a line that was cut off", async () => {
+test("[CHAT-100] output that an agent wrote before it died without a daemon is read, up to a truncated line", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ngate: a\nsay: two\ngate: never");
   await home.says(id, "one\n");
@@ -72,7 +72,7 @@ test("[CHAT-100] what an agent wrote before it died while no daemon was there is
   expect((await home.turn(id, "history?")).text).toContain("turns=1 ");
 });
 
-test("[CHAT-101] a killed keeper harms neither the turn nor the next one, and the agent is still ended as a whole", async () => {
+test("[CHAT-101] killing the keeper affects neither this turn nor the next one, and the agent can still be stopped completely", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ngate: a\nsay: two");
   await home.says(id, "one\n");
@@ -90,7 +90,7 @@ test("[CHAT-101] a killed keeper harms neither the turn nor the next one, and th
   expect(home.tree(id)).toEqual([]);
 });
 
-test("[CHAT-102] a killed feeder makes an agent deaf: its turn ends by itself, then it is replaced and has its context", async () => {
+test("[CHAT-102] killing the feeder cuts the agent's input: its turn ends on its own, then it is replaced and keeps its context", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ngate: a\nsay: two");
   await home.says(id, "one\n");
@@ -108,7 +108,7 @@ test("[CHAT-102] a killed feeder makes an agent deaf: its turn ends by itself, t
   expect(await home.ofType(id, "context.reset")).toEqual([]);
 });
 
-test("[CHAT-102] a question that can no longer be answered ends with its agent, and the session goes on", async () => {
+test("[CHAT-102] a permission request that can no longer be answered ends with its agent, and the session continues", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("ask: may I?\nsay: done");
   await home.status(id, "needs_input");
@@ -122,7 +122,7 @@ test("[CHAT-102] a question that can no longer be answered ends with its agent, 
   expect((await home.agent(id)).pid).not.toBe(pid);
 });
 
-test("[CHAT-103] agent, keeper and feeder may each be stopped and continued, across a restart too", async () => {
+test("[CHAT-103] agent, keeper and feeder may each be paused and continued, across a restart too", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   const agent = await home.agent(id);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 
-test("[CHAT-115] an agent that never answers is a start that failed, with a sentence", async () => {
+test("[CHAT-115] an agent that never answers is a failed start, with the reason", async () => {
   await using home = await ChatHome.open(
     { silent: { program: "never-answers-initialize" } },
     { HOLDFAST_TEST_INITIALIZE_MS: "1000" },
@@ -19,7 +19,7 @@ test("[CHAT-115] an agent that never answers is a start that failed, with a sent
   expect(await home.ofType("ma-1", "launch.started")).toHaveLength(1);
 });
 
-test("[CHAT-115] a start that hangs hinders nobody and can be killed at once, also by the next daemon", async () => {
+test("[CHAT-115] a hanging start blocks nothing and can be killed immediately, also by the next daemon", async () => {
   await using home = await ChatHome.open({ silent: { program: "never-answers-initialize" } });
   const other = await home.chat();
   for (const restart of [false, true]) {
@@ -39,7 +39,7 @@ test("[CHAT-115] a start that hangs hinders nobody and can be killed at once, al
   }
 });
 
-test("[CHAT-116] an agent that dies in mid-turn is started again, its prompt is not sent twice, and three deaths are enough", async () => {
+test("[CHAT-116] an agent that dies in mid-turn is restarted, its prompt is not sent twice, and it is given up after three deaths", async () => {
   await using home = await ChatHome.open({ dying: { program: "dies-mid-turn" } });
   const id = await home.chat("one", "dying");
   for (let n = 2; n <= 3; n++) {
@@ -62,7 +62,7 @@ test("[CHAT-116] an agent that dies in mid-turn is started again, its prompt is 
   expect((await home.show(id)).status).toBe("idle");
 });
 
-test("[CHAT-117] an agent that ends with 0 in mid-turn has exited: it stays so until the next prompt", async () => {
+test("[CHAT-117] an agent that exits with 0 in mid-turn has exited: it stays down until the next prompt", async () => {
   await using home = await ChatHome.open({ leaving: { program: "dies-mid-turn", env: { DIES_WITH: "0" } } });
   const id = await home.chat("one", "leaving");
   expect((await home.status(id, "exited")).end).toMatchObject({ how: "own-exit", exitCode: 0 });
@@ -74,7 +74,7 @@ test("[CHAT-117] an agent that ends with 0 in mid-turn has exited: it stays so u
   expect(await home.ofType(id, "launch.started")).toHaveLength(2);
 });
 
-test("[CHAT-118] an agent that ends at once fails with its last words and is not started over and over", async () => {
+test("[CHAT-118] an agent that exits immediately fails with its last output and is not restarted forever", async () => {
   await using home = await ChatHome.open({ broken: { program: "exits-at-once" } });
   await expect(home.chat("hello", "broken")).rejects.toThrow("cannot start: no key is set");
   const session = await home.show("ma-1");
@@ -86,7 +86,7 @@ test("[CHAT-118] an agent that ends at once fails with its last words and is not
   expect((await home.call("acpLogs", "ma-1")).lines).toEqual(["cannot start: no key is set"]);
 });
 
-test("[CHAT-119] an agent that ends on its way back up is a crash among others: once is no failure, three within a minute are", async () => {
+test("[CHAT-119] an agent that exits during a relaunch counts as a crash: one is not a failure, three within a minute are", async () => {
   await using home = await ChatHome.open();
   const counter = (name: string): string => join(home.directory, name);
   home.configure({
@@ -112,7 +112,7 @@ test("[CHAT-119] an agent that ends on its way back up is a crash among others: 
   expect(await home.ofType(ever, "launch.started")).toHaveLength(4);
 });
 
-test("[CHAT-120] an agent that is not signed in fails with a sentence that says so, and nothing hangs", async () => {
+test("[CHAT-120] an agent that is not signed in fails with that reason, and nothing hangs", async () => {
   await using home = await ChatHome.open({ locked: { program: "auth-required" } });
   await expect(home.chat("hello", "locked")).rejects.toThrow("The agent is not signed in");
   const session = await home.show("ma-1");
@@ -122,7 +122,7 @@ test("[CHAT-120] an agent that is not signed in fails with a sentence that says 
   expect(home.tree("ma-1")).toEqual([]);
 });
 
-test("[CHAT-121] lines that are no messages, an answer too many and unknown words spoil neither the turn nor the next", async () => {
+test("[CHAT-121] invalid lines, a surplus response and unknown notifications affect neither this turn nor the next", async () => {
   await using home = await ChatHome.open({
     garbled: { program: "invalid-json" },
     twice: { program: "answers-twice" },
@@ -142,7 +142,7 @@ test("[CHAT-121] lines that are no messages, an answer too many and unknown word
   );
 });
 
-test("[CHAT-122] a flood and a line beyond all bounds neither grow the daemon nor delay the others", async () => {
+test("[CHAT-122] a flood and an oversized line neither grow the daemon nor delay others", async () => {
   await using home = await ChatHome.open({
     flooding: { program: "floods", env: { FLOODS_MB: "60" } },
     huge: { program: "one-huge-line", env: { HUGE_LINE_BYTES: String(80 * 1024 * 1024) } },
@@ -158,7 +158,7 @@ test("[CHAT-122] a flood and a line beyond all bounds neither grow the daemon no
   expect(peak).toBeLessThan(300 * 1024);
 }, 120_000);
 
-test("[CHAT-123] a conversation that the agent no longer has is reset in plain sight, and the primer tells what was before", async () => {
+test("[CHAT-123] a conversation that the agent no longer has is reset visibly, and the recap contains the earlier text", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: before the reset");
   await home.ended(id);
@@ -182,7 +182,7 @@ test("[CHAT-123] a conversation that the agent no longer has is reset in plain s
   expect(await offered()).toBe(false);
 });
 
-test("[CHAT-123] so is one of an agent that forgets its sessions with its process", async () => {
+test("[CHAT-123] so is that of an agent that forgets its sessions when it exits", async () => {
   await using home = await ChatHome.open({ forgetful: { program: "forgets-sessions" } });
   const id = await home.chat("one", "forgetful");
   await home.ended(id);

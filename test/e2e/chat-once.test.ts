@@ -20,7 +20,7 @@ async function dieAt(home: ChatHome, point: string, work: () => Promise<unknown>
   expect(home.daemon().pid, `the daemon died at ${point}`).not.toBe(pid);
 }
 
-test("[CHAT-110] a prompt sent in the instant the daemon dies is delivered exactly once, whatever the step", async () => {
+test("[CHAT-110] a prompt sent at the moment the daemon dies is delivered exactly once, at any step", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   const agent = await home.agent(id);
@@ -40,7 +40,7 @@ test("[CHAT-110] a prompt sent in the instant the daemon dies is delivered exact
   expect(await home.agent(id)).toEqual(agent);
 });
 
-test("[CHAT-111] a start that is cut off at any step is taken up: one agent, one conversation, its prompt once", async () => {
+test("[CHAT-111] a start interrupted at any step is resumed: one agent, one conversation, its prompt once", async () => {
   await using home = await ChatHome.open();
   const points = ["execute.launch", "launch.recorded", "chat.recorded", "chat.spawned", "launch.made", "execute.adopt"];
   for (const [at, point] of points.entries()) {
@@ -65,7 +65,7 @@ test("[CHAT-111] a start that is cut off at any step is taken up: one agent, one
   }
 });
 
-test("[DECIDE-34] daemons that die before a chat agent is started spend none of its crash budget", async () => {
+test("[DECIDE-34] daemons that die before a chat agent starts use none of its crash budget", async () => {
   await using home = await ChatHome.open();
   home.arm("outbox.append", "kill");
   const asked = home.chat("say: hello").catch(() => null);
@@ -82,7 +82,7 @@ test("[DECIDE-34] daemons that die before a chat agent is started spend none of 
   expect((await home.ofType("ma-1", "run.ended")).map(({ how }) => how)).toEqual(["lost", "lost", "lost", "lost"]);
 });
 
-test("[CHAT-112] an answer to a question that is given in the instant the daemon dies arrives once", async () => {
+test("[CHAT-112] an answer to a permission request given at the moment the daemon dies arrives once", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("ask: may I?\nsay: done");
   const [open] = (await home.status(id, "needs_input")).permissions;
@@ -94,7 +94,7 @@ test("[CHAT-112] an answer to a question that is given in the instant the daemon
   expect(await home.ofType(id, "permission.answered")).toHaveLength(1);
 });
 
-test("[CHAT-113] a stop that is cut off at any step is completed by the next daemon, and the turn is not lost", async () => {
+test("[CHAT-113] the next daemon completes a stop interrupted at any step, and the turn is not lost", async () => {
   await using home = await ChatHome.open();
   for (const point of ["execute.stop", "stop.ended"]) {
     const id = await home.chat("say: one\ngate: never");

@@ -4,7 +4,7 @@ import { ChatHome } from "../harness/chat.ts";
 import { isRunning } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 
-test("[CHAT-124] prompts wait behind a turn, across a crash, and can be edited, moved and withdrawn meanwhile", async () => {
+test("[CHAT-124] prompts queue behind a turn, across a crash, and can be edited, moved and withdrawn meanwhile", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ngate: a\nsay: two");
   await home.says(id, "one\n");
@@ -32,7 +32,7 @@ test("[CHAT-124] prompts wait behind a turn, across a crash, and can be edited, 
   expect((await home.turn(id, "history?")).text).toContain("turns=4 ");
 });
 
-test("[CHAT-125] whoever waits for a turn gets its text and stop reason, also the second time it asks", async () => {
+test("[CHAT-125] a waiting client gets the turn's text and stop reason, also when it asks again", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   const ask = () => home.send(id, "say: once", { promptId: "p-1", waitForTurn: true });
@@ -55,7 +55,7 @@ test("[CHAT-125] whoever waits for a turn gets its text and stop reason, also th
   expect(await home.turn(id, "say: from down")).toEqual({ stopReason: "end_turn", text: "from down\n" });
 });
 
-test("[CHAT-126] [SESSION-26] whoever waits is told when the prompt is withdrawn or the session is taken down", async () => {
+test("[CHAT-126] [SESSION-26] a waiting client is notified when the prompt is withdrawn or the session is stopped", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ngate: never");
   await home.says(id, "one\n");
@@ -81,7 +81,7 @@ test("[CHAT-126] [SESSION-26] whoever waits is told when the prompt is withdrawn
   expect(await home.said(id)).not.toMatch(/p-[123]/);
 });
 
-test("[CHAT-127] a cancel ends the turn by the agent's word; a turn is ended by force only while there is one", async () => {
+test("[CHAT-127] a cancel lets the agent end the turn; force-end requires a running turn", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ngate: never");
   await home.says(id, "one\n");
@@ -108,7 +108,7 @@ test("[CHAT-127] a cancel ends the turn by the agent's word; a turn is ended by 
   expect((await home.turn(id, "say: three")).stopReason).toBe("end_turn");
 });
 
-test("[CHAT-128] mode and model that somebody picked are there again after the agent was replaced", async () => {
+test("[CHAT-128] the chosen mode and model apply again after the agent is replaced", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   await home.turn(id, "say: hello");
@@ -118,7 +118,7 @@ test("[CHAT-128] mode and model that somebody picked are there again after the a
   expect((await home.turn(id, "mode?\nmodel?")).text).toBe("mode: plan\nmodel: demo-large\n");
 });
 
-test("[CHAT-129] a session is handed over between terminal and chat with its conversation, and begun anew only when asked", async () => {
+test("[CHAT-129] a session moves between terminal and chat with its conversation, and starts over only on request", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: in the chat");
   await home.ended(id);
@@ -141,7 +141,7 @@ test("[CHAT-129] a session is handed over between terminal and chat with its con
   expect((await home.show(id)).agentSessionId).not.toBe(conversation);
 });
 
-test("[CHAT-130] /clear goes on under another conversation, which is the one that comes back", async () => {
+test("[CHAT-130] /clear continues in a new conversation, which is the one resumed later", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: before");
   await home.ended(id);

@@ -17,7 +17,7 @@ test("[CHAT-104] stop in mid-turn cancels first, leaves no process, and loses no
   expect((await home.show(id)).status).toBe("idle");
 });
 
-test("[CHAT-105] stop, acp kill, kill and delete end children in process sessions of their own and agents that ignore SIGTERM", async () => {
+test("[CHAT-105] stop, acp kill, kill and delete stop children in their own process sessions and agents that ignore SIGTERM", async () => {
   await using home = await ChatHome.open({
     setsids: { program: "setsids-children" },
     stubborn: { program: "ignores-sigterm" },
@@ -41,7 +41,7 @@ test("[CHAT-105] stop, acp kill, kill and delete end children in process session
   );
 });
 
-test("[CHAT-105] a stop of what has just ended by itself waits for what it left, of one session and of all", async () => {
+test("[CHAT-105] stopping an agent that just exited waits for its leftover processes, for one session and for all", async () => {
   await using home = await ChatHome.open({ setsids: { program: "setsids-children" } });
   const ends = [
     async (id: string) =>
@@ -61,7 +61,7 @@ test("[CHAT-105] a stop of what has just ended by itself waits for what it left,
   }
 });
 
-test("[CHAT-106] a session that is deleted takes its conversation with it; another one in its place knows nothing of it", async () => {
+test("[CHAT-106] deleting a session deletes its conversation; a new session in its place does not know it", async () => {
   await using home = await ChatHome.open();
   const spawn = { project: "my-app", agent: "demo", kind: "chat" as const, issue: "7" };
   const id = await home.chat("say: a secret");
@@ -77,7 +77,7 @@ test("[CHAT-106] a session that is deleted takes its conversation with it; anoth
   expect(kept.stdout).toBe("");
 });
 
-test("[CHAT-106] kill keeps the conversation, and restore is back in it", async () => {
+test("[CHAT-106] kill keeps the conversation, and restore resumes it", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: kept");
   await home.ended(id);
@@ -88,7 +88,7 @@ test("[CHAT-106] kill keeps the conversation, and restore is back in it", async 
   expect((await home.turn(id, "history?")).text).toContain("turns=1 ");
 });
 
-test("[CHAT-108] snoozed, archived and stopped chats are back in their conversation with the next prompt, or by their verb", async () => {
+test("[CHAT-108] snoozed, archived and stopped chats resume their conversation with the next prompt, or by their verb", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one");
   await home.ended(id);
@@ -114,7 +114,7 @@ test("[CHAT-108] snoozed, archived and stopped chats are back in their conversat
   expect(await home.ofType(id, "context.reset")).toEqual([]);
 });
 
-test("[CHAT-109] idleStopMinutes stops what is idle, not what works or asks, and the next prompt brings it back", async () => {
+test("[CHAT-109] idleStopMinutes stops idle chats, not working or asking ones, and the next prompt resumes them", async () => {
   await using home = await ChatHome.open({}, { HOLDFAST_TEST_MINUTE_MS: "300" });
   const working = await home.chat("say: one\ngate: a\nsay: two");
   const asking = await home.chat("ask: may I?");
@@ -135,7 +135,7 @@ test("[CHAT-109] idleStopMinutes stops what is idle, not what works or asks, and
   expect((await home.turn(idle, "history?")).text).toContain("turns=1 ");
 });
 
-test("[CHAT-107] where the agent keeps its copy of a deleted or discarded conversation, the answer and a notice say so", async () => {
+test("[CHAT-107] if the agent keeps its copy of a deleted or discarded conversation, the response and a notice report it", async () => {
   await using home = await ChatHome.open({ keeping: { program: "answers-twice" } });
   const copy = /^keeping keeps its own copy of this conversation \(s-\d+\)\.$/;
   const [running, down, fresh] = [

@@ -8,7 +8,7 @@ import { until } from "../harness/until.ts";
 const floodBytes = 10 * 1024 * 1024;
 const points = ["truncate.noted", "truncate.cut", "truncate.settled"];
 
-test("[CHAT-142] where no hole can be punched, a daemon that dies at any step of the cut loses and doubles nothing", async () => {
+test("[CHAT-142] without hole punching, a daemon that dies at any step of the truncation loses and doubles nothing", async () => {
   await using home = new ChatHome();
   const programs = join(home.directory, "programs");
   mkdirSync(programs);

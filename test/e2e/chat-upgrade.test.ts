@@ -5,7 +5,7 @@ import { anotherBuild } from "../harness/another-build.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 
-test("[CHAT-95] a daemon of another build takes over in mid-turn, and replaces no agent that would be launched the same", async () => {
+test("[CHAT-95] a daemon of another build takes over in mid-turn, and replaces no agent that it would launch the same way", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: one\ngate: a\nsay: two");
   await home.says(id, "one\n");
@@ -19,7 +19,7 @@ test("[CHAT-95] a daemon of another build takes over in mid-turn, and replaces n
   expect(await home.agent(id)).toEqual(agent);
 });
 
-test("[CHAT-96] an agent of an older build ends its turn first, is shown as stale meanwhile, and is then replaced with its context", async () => {
+test("[CHAT-96] an agent of an older build finishes its turn, shown as stale, and is then replaced with its context", async () => {
   await using home = await ChatHome.open();
   const busy = await home.chat("say: one\ngate: a\nsay: two");
   const idle = await home.chat("say: hello");

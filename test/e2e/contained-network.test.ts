@@ -19,7 +19,7 @@ const agent = `while :; do
 done`;
 
 test.runIf(hasBwrap)(
-  "[NETWORK-2, NETWORK-4, NETWORK-5] a listed host is reached, another one is reported in the session; the proxy outlives the daemon and ends with the last session (needs bwrap)",
+  "[NETWORK-2, NETWORK-4, NETWORK-5] a listed host is reachable, another one is reported in the session; the proxy outlives the daemon and exits after the last session (needs bwrap)",
   async () => {
     const server = createServer((request, response) => response.end(`served ${request.url}`)).listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));

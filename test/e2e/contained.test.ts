@@ -59,7 +59,7 @@ function inside(namespace: string | null): number[] {
   return listProcesses().flatMap(({ pid }) => (pidNamespace(pid) === namespace ? [pid] : []));
 }
 
-test("[CONTAIN-1, CONTAIN-2, CONTAIN-4, CONTAIN-7, CONTAIN-11] a hostile agent destroys nothing but its own, its commit arrives, and all of it ends", async () => {
+test("[CONTAIN-1, CONTAIN-2, CONTAIN-4, CONTAIN-7, CONTAIN-11] a hostile agent destroys only its own files, its commit is imported, and all its processes stop", async () => {
   await using home = new ChatHome({ GITHUB_TOKEN: "ghp_secret", SSH_AUTH_SOCK: "/run/agent.sock" });
   prepare(home);
   await home.begin();
@@ -105,7 +105,7 @@ test("[CONTAIN-1, CONTAIN-2, CONTAIN-4, CONTAIN-7, CONTAIN-11] a hostile agent d
   expect((await home.show(id)).contain?.network).toBe("off");
 });
 
-test("[CONTAIN-3, CONTAIN-5, CONTAIN-9] a contained chat keeps its own state over a restart, a conversion and a kill, until it is deleted", async () => {
+test("[CONTAIN-3, CONTAIN-5, CONTAIN-9] a contained chat keeps its own state across a restart, a conversion and a kill, until it is deleted", async () => {
   await using home = new ChatHome({ HOLDFAST_TEST_MINUTE_MS: "300" });
   prepare(home);
   await home.begin();

@@ -79,7 +79,7 @@ test.runIf(hasCgroups)(
 );
 
 test.runIf(hasCgroups)(
-  "[TERMINAL-4] what hides from an agent that ends on its own ends too (needs cgroups)",
+  "[TERMINAL-4] a process that hides from an agent that exits on its own is killed too (needs cgroups)",
   async () => {
     // Ended once it is up: an end in the very start is a start that failed.
     const { home: made, file } = await terminalHome("sh", "-c", "until test -e go; do sleep 0.1; done");
@@ -115,7 +115,7 @@ test.runIf(hasCgroups)(
   },
 );
 
-test("[TERMINAL-4] doctor reports whether an end reaches everything", async () => {
+test("[TERMINAL-4] doctor reports whether a stop reaches every process", async () => {
   await using home = await ProjectHome.make();
   const findings = await home.cli(["doctor", "--json"]);
   const found = (JSON.parse(findings.stdout) as FindingJson[]).find(({ check }) => check === "agents' ends");
@@ -124,7 +124,7 @@ test("[TERMINAL-4] doctor reports whether an end reaches everything", async () =
 });
 
 test.runIf(hasCgroups)(
-  "[TERMINAL-5] a daemon inside a unit that would end its agents makes no cgroups there (needs cgroups)",
+  "[TERMINAL-5] a daemon inside a unit that would kill its agents creates no cgroups there (needs cgroups)",
   async () => {
     const unit = `hf-${randomBytes(6).toString("hex")}.service`;
     const cgroup = join(state.is === "ok" ? dirname(state.directory) : "", unit);

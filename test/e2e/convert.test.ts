@@ -8,7 +8,7 @@ import { until } from "../harness/until.ts";
 const conversationFile = (home: ChatHome, id: string): string =>
   `${home.userHome}/.local/state/holdfast-demo/${id}.jsonl`;
 
-test("[SESSION-58] a session that is killed while it is converted ends as killed, and the command reports it", async () => {
+test("[SESSION-58] a session killed during a conversion stays killed, and the command reports it", async () => {
   await using home = await ChatHome.open();
   for (const point of ["execute.stop", "stop.ended", "execute.convert", "convert.stopped"]) {
     const id = await home.chat("say: hello");
@@ -62,7 +62,7 @@ test("[SESSION-57] [SESSION-60] the intent is on record before anything is stopp
   await home.status(id, "idle");
 });
 
-test("[SESSION-61] a conversion with --fresh that is taken back before anything was discarded discards nothing", async () => {
+test("[SESSION-61] a conversion with --fresh that is cancelled before anything was discarded discards nothing", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: hello");
   await home.ended(id);

@@ -27,7 +27,7 @@ function children(pid: number): string[] {
 }
 
 test.runIf(hasPrlimit)(
-  "[TERMINAL-7] a daemon without a free descriptor answers with a sentence and lives; what is wanted happens once there is one (needs prlimit)",
+  "[TERMINAL-7] a daemon without a free descriptor reports that and survives; requested actions run once one is free (needs prlimit)",
   async () => {
     await using home = await ProjectHome.make();
     const { id } = await home.spawn();
@@ -47,7 +47,7 @@ test.runIf(hasPrlimit)(
 );
 
 test.runIf(hasPrlimit)(
-  "[TERMINAL-7] [TERMINAL-8] a daemon that had no descriptor for a part of itself says so, and loads it at the next request (needs prlimit)",
+  "[TERMINAL-7] [TERMINAL-8] a daemon that had no descriptor to load a module reports that, and loads it at the next request (needs prlimit)",
   async () => {
     await using home = await ProjectHome.make();
     // A fresh one has loaded nothing that makes worktrees yet.

@@ -43,7 +43,7 @@ const withoutProgress = (stderr: string): string =>
 
 const info = (home: Home): Promise<InfoJson> => home.json<InfoJson>(["info"]);
 
-test("[DAEMON-1] start says where it runs; a second start says that it runs already and changes nothing", async () => {
+test("[DAEMON-1] start prints the address; a second start reports that the daemon already runs and changes nothing", async () => {
   await using home = new Home();
   const first = await home.ok(["start", "--port", "0"]);
   const { pid, url } = home.daemon();
@@ -64,7 +64,7 @@ test("[DAEMON-1] start says where it runs; a second start says that it runs alre
   expect(home.daemon().options.readOnly).toBe(false);
 });
 
-test("[DAEMON-2] stop ends the daemon, says so, and succeeds when there is nothing to stop", async () => {
+test("[DAEMON-2] stop stops the daemon, reports it, and succeeds if there is nothing to stop", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   const { pid } = home.daemon();
@@ -85,7 +85,7 @@ test("[HOME-2] a relative home is the same for the command and for the daemon", 
   expect((await home.cli(["stop"], here)).stdout).toBe("Daemon stopped. No sessions were running.\n");
 });
 
-test("[DAEMON-17] what a start compiles is kept in the home for the next one", async () => {
+test("[DAEMON-17] code compiled at a start is stored in the home for the next one", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   await home.ok(["stop"]);
@@ -96,7 +96,7 @@ test("[DAEMON-17] what a start compiles is kept in the home for the next one", a
   expect(Math.max(...kept)).toBeGreaterThan(120_000);
 });
 
-test("[DAEMON-3] of many starts at once one daemon comes, and all of them say where it is", async () => {
+test("[DAEMON-3] many simultaneous starts create one daemon, and all of them print its address", async () => {
   await using home = new Home();
   const all = await Promise.all([1, 2, 3, 4].map(() => home.cli(["start", "--port", "0"])));
   const { url } = home.daemon();
@@ -104,7 +104,7 @@ test("[DAEMON-3] of many starts at once one daemon comes, and all of them say wh
   expect(new Set(all.map(({ stdout }) => /pid (\d+)/.exec(stdout)?.[1])).size).toBe(1);
 });
 
-test("[DAEMON-4] a daemon that was killed leaves nothing that hinders the next", async () => {
+test("[DAEMON-4] a killed daemon leaves nothing that blocks the next one", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   await home.crash();
@@ -114,7 +114,7 @@ test("[DAEMON-4] a daemon that was killed leaves nothing that hinders the next",
   expect((await info(home)).state).toBe("running");
 });
 
-test("[DAEMON-5] a daemon that does not answer keeps its home, and the CLI says so", async () => {
+test("[DAEMON-5] an unresponsive daemon keeps its home, and the CLI reports it", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   const { pid } = home.daemon();
@@ -131,7 +131,7 @@ test("[DAEMON-5] a daemon that does not answer keeps its home, and the CLI says 
   expect(home.daemon().pid).toBe(pid);
 });
 
-test("[DAEMON-18] a daemon file or socket that was removed is there again, and no command takes the daemon for stopped", async () => {
+test("[DAEMON-18] a removed daemon file or socket is restored, and no command reports the daemon as stopped", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   const { pid, url } = home.daemon();
@@ -160,7 +160,7 @@ test("[DAEMON-18] a daemon file or socket that was removed is there again, and n
   expect(existsSync(home.paths.daemonFile) || existsSync(home.paths.socket)).toBe(false);
 });
 
-test("[DAEMON-18] a daemon that is not in any file is found by the lock that it holds", async () => {
+test("[DAEMON-18] a daemon without a daemon file is found by the lock that it holds", async () => {
   await using home = new Home();
   home.arm("daemon.locked", "pause");
   const child = spawn(join(import.meta.dirname, "../../bin/holdfast"), ["start", "--foreground", "--port", "0"], {
@@ -227,7 +227,7 @@ test("[DAEMON-7] a daemon in the foreground belongs to its manager", async () =>
   expect(child.exitCode).toBe(0);
 });
 
-test("[DAEMON-8, CLI-40] a daemon started inside tmux and another agent outlives them and is clean of them", async () => {
+test("[DAEMON-8, CLI-40] a daemon started inside tmux and another agent outlives them and has none of their variables", async () => {
   await using home = new Home();
   const socket = `hf-outer-${process.pid}`;
   const bin = join(import.meta.dirname, "../../bin/holdfast");
@@ -261,7 +261,7 @@ test("[DAEMON-8, CLI-40] a daemon started inside tmux and another agent outlives
   expect((await info(home)).state).toBe("running");
 });
 
-test("[DAEMON-9] commands start the daemon with the options of its last start, unless told not to", async () => {
+test("[DAEMON-9] commands start the daemon with the options of its last start, except with --no-start", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0", "--read-only"]);
   await home.ok(["stop"]);
@@ -274,7 +274,7 @@ test("[DAEMON-9] commands start the daemon with the options of its last start, u
   expect(home.daemon().options).toMatchObject({ port: 0, readOnly: true });
 });
 
-test("[DAEMON-10] the state directory and what it holds are private", async () => {
+test("[DAEMON-10] the state directory and its content are private", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   expect(statSync(home.home).mode & 0o777).toBe(0o700);
@@ -285,7 +285,7 @@ test("[DAEMON-10] the state directory and what it holds are private", async () =
   expect(open).toEqual([]);
 });
 
-test("[DAEMON-11] a running daemon needs nothing of dist once it runs", async () => {
+test("[DAEMON-11] a running daemon needs no file in dist", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   const mapped = readFileSync(`/proc/${home.daemon().pid}/cmdline`, "latin1").split("\0");
@@ -294,7 +294,7 @@ test("[DAEMON-11] a running daemon needs nothing of dist once it runs", async ()
   expect(chunks.some((name) => name.includes("chunks/"))).toBe(true);
 });
 
-test("[DAEMON-12] a port that was asked for and is taken is an error with the next step", async () => {
+test("[DAEMON-12] a requested port that is taken is an error with the next step", async () => {
   await using home = new Home();
   const other = createServer().listen(0, "127.0.0.1");
   await until("the other program", () => other.listening);
@@ -322,7 +322,7 @@ test("[DAEMON-12] the default port gives way to a free one when another program 
   }
 });
 
-test("[DAEMON-20] the free port that was used instead is used again by the next start, as long as it is free", async () => {
+test("[DAEMON-20] the next start reuses the alternative port while it is free", async () => {
   const { home: made, other, port } = await withTakenPort();
   await using home = made;
   const servers = [other];
@@ -342,7 +342,7 @@ test("[DAEMON-20] the free port that was used instead is used again by the next 
   }
 });
 
-test("[DAEMON-21] a daemon logs at the level that it was started with, or that HOLDFAST_LOG names; restart keeps it", async () => {
+test("[DAEMON-21] a daemon logs at the level given at its start or by HOLDFAST_LOG; restart keeps it", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0", "--log-level", "debug"]);
   expect(home.daemon().options.logLevel).toBe("debug");
@@ -357,7 +357,7 @@ test("[DAEMON-21] a daemon logs at the level that it was started with, or that H
   ]);
 });
 
-test("[DAEMON-22] info and doctor report a daemon of another build than the installed one", async () => {
+test("[DAEMON-22] info and doctor report a daemon whose build is not the installed one", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   expect(await home.ok(["info"])).not.toContain("Installed:");
@@ -377,7 +377,7 @@ test("[DAEMON-13] beyond loopback it needs a passphrase", async () => {
   expect(existsSync(home.paths.daemonFile)).toBe(false);
 });
 
-test("[DAEMON-14] nothing is answered before every session has its first answer", async () => {
+test("[DAEMON-14] the API answers only after every session was observed", async () => {
   await using home = new Home();
   home.arm("daemon.reconciled", "pause");
   const starting = home.cli(["start", "--port", "0"]);
@@ -404,7 +404,7 @@ test("[DAEMON-16] a read-only daemon refuses writes", async () => {
   expect(ran.stderr).toContain("read-only");
 });
 
-test("[DAEMON-25] a corrupt database, a newer one and a foreign file are refused and left as they are", async () => {
+test("[DAEMON-25] a corrupt database, a newer one and a foreign file are refused and not changed", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   await home.ok(["stop"]);
@@ -461,7 +461,7 @@ test("[DAEMON-26] a file or another program on the socket's path is not removed"
   }
 });
 
-test("[DAEMON-28] half-written files of ours do not keep it from starting", async () => {
+test("[DAEMON-28] half-written files of ours do not prevent a start", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   await home.crash();
@@ -470,7 +470,7 @@ test("[DAEMON-28] half-written files of ours do not keep it from starting", asyn
   expect((await info(home)).state).toBe("running");
 });
 
-test("[DAEMON-28] a copy of the program and a keeper that a power cut left half written are put right by the next start", async () => {
+test("[DAEMON-28] the next start repairs a program copy and a keeper that a power cut left half written", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   await home.crash();
@@ -484,7 +484,7 @@ test("[DAEMON-28] a copy of the program and a keeper that a power cut left half 
   expect(readdirSync(home.paths.builds)).toEqual([build]);
 });
 
-test("[DAEMON-27] a home with a file in its way is told in a sentence, by start and by doctor", async () => {
+test("[DAEMON-27] start and doctor explain that a file is in the place of the home", async () => {
   await using home = new Home();
   const file = join(home.directory, "file");
   writeFileSync(file, "");

@@ -9,7 +9,7 @@ import type { TerminalFrame } from "../../src/contract/terminal.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 
-test("[API-47, API-48] a worktree is looked at while its session runs, is stopped, and lies in the trash", async () => {
+test("[API-47, API-48] a worktree can be inspected while its session runs, is stopped, and is in the trash", async () => {
   await using home = await ChatHome.open();
   const { id, workspacePath } = await home.spawn("--name", "look at me");
   expect(await home.call("work", id)).toMatchObject({ uncommitted: 0, unpushed: [] });
@@ -45,7 +45,7 @@ test("[API-47, API-48] a worktree is looked at while its session runs, is stoppe
   await expect(home.call("changes", "ma-99")).rejects.toMatchObject({ code: "not-found" });
 });
 
-test("[API-49, API-50] preflight, settings and doctor tell what is there and what is wrong, and make nothing", async () => {
+test("[API-49, API-50] preflight, settings and doctor report what exists and what is wrong, and create nothing", async () => {
   await using home = await ChatHome.open();
   const absent = { chat: { command: ["no-such-program"] } };
   const projects = { "my-app": { path: ".", prefix: "ma" } };
@@ -97,7 +97,7 @@ test("[API-49, API-50] preflight, settings and doctor tell what is there and wha
   expect(full).toEqual(expect.arrayContaining(["database", "git", "tmux"]));
 });
 
-test("[API-51, API-52] events are paged backwards, and a session tells its last line", async () => {
+test("[API-51, API-52] events are paged backwards, and a session shows its last line", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   await home.turn(id, "hello there");
@@ -123,7 +123,7 @@ test("[API-51, API-52] events are paged backwards, and a session tells its last 
   expect((await home.show(terminal.id)).lastLine).toBe("seen from afar");
 });
 
-test("[TERMINAL-40, TERMINAL-41, TERMINAL-44] a terminal is watched and typed into over the daemon, and told how it ended", async () => {
+test("[TERMINAL-40, TERMINAL-41, TERMINAL-44] a terminal is viewed and typed into through the daemon, which reports how it ended", async () => {
   await using home = await ChatHome.open();
   const { id } = await home.spawn();
   const watch = (query = "") => {

@@ -84,7 +84,7 @@ class ClaudeHome extends ProjectHome {
 
 const starting = { code: 0, disposition: "queued", reason: "agent is starting" };
 
-test("[SESSION-45] a prompt waits for an agent that starts slowly, also over a restart of the daemon, and is confirmed by it", async () => {
+test("[SESSION-45] a prompt waits for an agent that starts slowly, also across a daemon restart, and the agent confirms it", async () => {
   await using home = await ClaudeHome.open();
   const { id } = await home.started();
   expect(await home.give(id, "one", "--timeout", "1s")).toMatchObject(starting);
@@ -115,7 +115,7 @@ function commandLines(): string[] {
   });
 }
 
-test("[SESSION-46] [TEXT-10] a first prompt is delivered when the agent confirms it, and is in no command line; a dialog before it is a question with its words", async () => {
+test("[SESSION-46] [TEXT-10] a first prompt is delivered when the agent confirms it, and is in no command line; a dialog before it is shown as a question with its text", async () => {
   await using home = await ClaudeHome.open();
   writeFileSync(home.gate, "");
   writeFileSync(home.dialog, "");
@@ -147,7 +147,7 @@ test("[SESSION-46] [TEXT-10] a first prompt is delivered when the agent confirms
   expect(await home.fates(id)).toEqual(["prompt.sent", "prompt.sent"]);
 });
 
-test("[SESSION-46] a first prompt of an agent that dies before it could read it waits for the next start", async () => {
+test("[SESSION-46] a first prompt stays queued for the next start if the agent dies before reading it", async () => {
   await using home = await ClaudeHome.open();
   const { id } = await home.started("--prompt", "the first");
   const { pid } = await home.agent(id);
@@ -160,7 +160,7 @@ test("[SESSION-46] a first prompt of an agent that dies before it could read it 
   expect(await home.fates(id)).toEqual(["prompt.sent"]);
 });
 
-test("[SESSION-46] a first prompt that the agent dropped is unconfirmed in the end, and the next one is delivered", async () => {
+test("[SESSION-46] a first prompt that the agent dropped becomes unconfirmed, and the next one is delivered", async () => {
   await using home = await ClaudeHome.open({ FAKE_DROPS: "1" });
   writeFileSync(home.gate, "");
   const { id } = await home.started("--prompt", "the first", "--json");
@@ -170,7 +170,7 @@ test("[SESSION-46] a first prompt that the agent dropped is unconfirmed in the e
   expect(home.taken()).toEqual(["second"]);
 });
 
-test("[SESSION-48] a prompt that the agent has and does not confirm yet says so, and the one behind it that it waits", async () => {
+test("[SESSION-48] a typed prompt is shown as awaiting confirmation, and the next one as queued", async () => {
   await using home = await ClaudeHome.open();
   const { id } = await home.started();
   const one = ["one", "--prompt-id", "p-1", "--timeout", "1s"] as const;
@@ -188,7 +188,7 @@ test("[SESSION-48] a prompt that the agent has and does not confirm yet says so,
   expect(home.taken()).toEqual(["one", "two", "three"]);
 });
 
-test("[SESSION-47] a prompt for a session whose worktree is missing waits, and its receipt names that at once", async () => {
+test("[SESSION-47] a prompt for a session whose worktree is missing is queued, and its receipt names the reason immediately", async () => {
   await using home = await ClaudeHome.open();
   writeFileSync(home.gate, "");
   const { id, workspacePath } = await home.started("--prompt", "the first");
@@ -204,7 +204,7 @@ test("[SESSION-47] a prompt for a session whose worktree is missing waits, and i
   await until("it to be delivered", () => home.taken().includes("second"));
 });
 
-test("[SESSION-43] what an agent only shows is typed, and doubt is unconfirmed with exit 1", async () => {
+test("[SESSION-43] a prompt that an agent only shows is `typed`, and a doubtful one is `unconfirmed` with exit code 1", async () => {
   await using home = await ClaudeHome.open();
   const config = join(home.home, "config.yaml");
   writeFileSync(config, `agents:\n  plain:\n    terminal:\n      command: [cat]\n`);

@@ -49,7 +49,7 @@ class ContainerHome extends ChatHome {
 }
 
 test.runIf(hasBwrap)(
-  "[NETWORK-11, NETWORK-13, NETWORK-16] both kinds run in a container each, over a daemon's crash, until they are killed and deleted (needs bwrap)",
+  "[NETWORK-11, NETWORK-13, NETWORK-16] both kinds run in their own containers, across a daemon crash, until they are killed and deleted (needs bwrap)",
   async () => {
     await using home = await ContainerHome.open();
     const args = ["spawn", "my-app", "--contain", "devcontainer"];
@@ -86,7 +86,7 @@ test.runIf(hasBwrap)(
 );
 
 test.runIf(hasBwrap)(
-  "[NETWORK-16] a container that never starts keeps neither a kill nor a stop waiting, and leaves nothing running (needs bwrap)",
+  "[NETWORK-16] a container that never starts blocks neither a kill nor a stop, and leaves nothing running (needs bwrap)",
   async () => {
     await using home = await ContainerHome.open();
     await home.describe('{"image": "debian"}');

@@ -13,7 +13,7 @@ async function challenge(url: string): Promise<Output<"challenge">> {
   return (await (await fetch(`${url}/api/challenge`)).json()) as Output<"challenge">;
 }
 
-test("[DEVICE-6, DEVICE-10, DEVICE-11] a device is announced, limited and revoked, its pushes with it; another passphrase ends the rest", async () => {
+test("[DEVICE-6, DEVICE-10, DEVICE-11] a device is announced, limited and revoked, its pushes with it; a new passphrase logs out the others", async () => {
   await using service = await PushService.open();
   await using listener = new Listener();
   await using home = await ChatHome.open();

@@ -52,7 +52,7 @@ class Copy {
   }
 }
 
-test("[HOME-3] a copy of a running home does not start before it is answered for, and then leaves the original's agents and worktrees alone", async () => {
+test("[HOME-3] a copy of a running home does not start without an answer, and then never touches the original's agents and worktrees", async () => {
   await using home = await ChatHome.open();
   const { terminal, chat, pids } = await withAgents(home);
   await using copy = new Copy(home, "h2");

@@ -15,7 +15,7 @@ import { ProjectHome } from "../harness/project.ts";
 import { isRunning } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 
-test("[SESSION-12] stop, SIGKILL and restart of the daemon leave the agent as it was, and it is adopted by itself", async () => {
+test("[SESSION-12] stop, SIGKILL and restart of the daemon leave the agent unchanged, and it is adopted automatically", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
@@ -38,7 +38,7 @@ test("[SESSION-12] stop, SIGKILL and restart of the daemon leave the agent as it
   await home.ok(["send", id, "history?"]);
 });
 
-test("[SESSION-13] after the tmux server died the session comes back into its conversation, unless told not to", async () => {
+test("[SESSION-13] after the tmux server dies the session resumes its conversation, unless disabled", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "say: first words");
   await home.status(id, "idle");
@@ -58,7 +58,7 @@ test("[SESSION-13] after the tmux server died the session comes back into its co
   await until("the agent to tell its history", async () => /turns=1/.test(await screen(home, id)));
 });
 
-test("[SESSION-21] what a person typed at the agent's own screen is there again after a stop and a restore", async () => {
+test("[SESSION-21] text that the user typed on the agent's own screen is in the conversation after a stop and a restore", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn();
   await home.status(id, "idle");
@@ -74,7 +74,7 @@ test("[SESSION-21] what a person typed at the agent's own screen is there again 
   await until("the agent to tell its history", async () => /turns=1/.test(await screen(home, id)));
 });
 
-test("[SESSION-13] another boot id means that everything of before is gone, and it comes back", async () => {
+test("[SESSION-13] with another boot id all earlier processes count as gone, and the session is restarted", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "say: before the reboot");
   await home.status(id, "idle");
@@ -89,7 +89,7 @@ test("[SESSION-13] another boot id means that everything of before is gone, and 
   expect(types).not.toContain("context.reset");
 });
 
-test("[SESSION-14, SESSION-15] an agent that ends by itself stays ended, and its end is on record", async () => {
+test("[SESSION-14, SESSION-15] an agent that exits on its own stays down, and its exit is recorded", async () => {
   await using home = await ProjectHome.make();
   const session = await home.exited();
   const { id } = session;
@@ -101,7 +101,7 @@ test("[SESSION-14, SESSION-15] an agent that ends by itself stays ended, and its
   await home.status(id, "idle");
 });
 
-test("[SESSION-14] one that crashes is started again, three times a minute at most", async () => {
+test("[SESSION-14] a crashed agent is restarted, at most three times per minute", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn();
   for (let crash = 1; crash <= 3; crash++) {
@@ -120,7 +120,7 @@ test("[SESSION-14] one that crashes is started again, three times a minute at mo
   await home.status(id, "idle");
 });
 
-test("[SESSION-16] everything stopped and the clock moved changes nothing", async () => {
+test("[SESSION-16] pausing every process and moving the clock changes nothing", async () => {
   const clock = join(mkdtempSync(join(tmpdir(), "hf-clock-")), "offset");
   onTestFinished(() => rmSync(dirname(clock), { recursive: true }));
   writeFileSync(clock, "0");
@@ -158,7 +158,7 @@ test("[SESSION-16] everything stopped and the clock moved changes nothing", asyn
   expect((await home.events(id)).filter(({ type }) => lost.includes(type))).toHaveLength(1);
 });
 
-test("[SESSION-17] a daemon of another build takes over the agents as they are", async () => {
+test("[SESSION-17] a daemon of another build adopts the agents unchanged", async () => {
   await using home = await ProjectHome.make();
   await home.keepPort();
   const { id } = await home.spawn("--prompt", "say: hello");
@@ -180,7 +180,7 @@ test("[SESSION-17] a daemon of another build takes over the agents as they are",
   expect((await home.show(id)).status).toBe("idle");
 });
 
-test("[SESSION-18] a tmux server of somebody else is left as it is", async () => {
+test("[SESSION-18] another program's tmux server is left unchanged", async () => {
   await using home = await ProjectHome.make();
   const socket = `hf-own-${process.pid}`;
   const tmux = (...args: string[]): ReturnType<typeof home.run> =>
@@ -203,7 +203,7 @@ test("[SESSION-18] a tmux server of somebody else is left as it is", async () =>
   }
 });
 
-test("[SESSION-19] a worktree that cannot be looked at hinders neither the others nor a start", async () => {
+test("[SESSION-19] a worktree that cannot be inspected blocks neither the others nor a start", async () => {
   await using home = await ProjectHome.make();
   const odd = await home.spawn();
   const other = await home.spawn();
@@ -219,7 +219,7 @@ test("[SESSION-19] a worktree that cannot be looked at hinders neither the other
   renameSync(`${odd.workspacePath}.away`, odd.workspacePath);
 });
 
-test("[SESSION-20] a broken holdfast.yaml keeps no session from coming back", async () => {
+test("[SESSION-20] a broken holdfast.yaml prevents no session from restarting", async () => {
   await using home = await ProjectHome.make();
   const file = join(home.repo, "holdfast.yaml");
   writeFileSync(file, "projects:\n  my-app:\n    path: .\n    prefix: ma\n    env:\n      MARK: kept\n");

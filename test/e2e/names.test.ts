@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 
-test("[SESSION-53, TERMINAL-12] killing x-1 leaves x-10 alone", async () => {
+test("[SESSION-53, TERMINAL-12] killing x-1 does not affect x-10", async () => {
   await using home = await ProjectHome.make();
   const one = await home.spawn("1");
   const ten = await home.spawn("10");
@@ -16,7 +16,7 @@ test("[SESSION-53, TERMINAL-12] killing x-1 leaves x-10 alone", async () => {
   expect((await home.status(ten.id, "idle")).id).toBe("ma-10");
 });
 
-test("[SESSION-53, WORKTREE-2] odd titles and branches run nothing, and each session stays its own", async () => {
+test("[SESSION-53, WORKTREE-2] odd titles and branches run nothing, and sessions stay separate", async () => {
   await using home = await ProjectHome.make();
   const trap = join(home.directory, "pwned");
   const odd = [`#(touch ${trap})`, "a.b:c", "ünïcödé 漢字", "x".repeat(200), "$(touch x); `id`"];

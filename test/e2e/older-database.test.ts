@@ -44,7 +44,7 @@ async function endUnknown(home: ChatHome, terminal: string, chatAgent: number): 
   await until("the agent to be gone", () => !isRunning(chatAgent));
 }
 
-test("[HOME-6] sessions that an older database does not know live on beside new ones, whose ids are others", async () => {
+test("[HOME-6] sessions that an older database does not know keep running next to new ones with different ids", async () => {
   await using home = await ChatHome.open();
   await home.spawn();
   await backUp(home);
@@ -83,7 +83,7 @@ test("[HOME-6] sessions that an older database does not know live on beside new 
   await until("their trees to be gone", () => home.tree(terminal.id).length + home.tree(chat.id).length === 0);
 });
 
-test("[HOME-7] agents that were launched again since are adopted by an older database, and a turn in progress is read to its end", async () => {
+test("[HOME-7] with an older database, agents relaunched since are adopted, and a turn in progress is read to its end", async () => {
   await using home = await ChatHome.open();
   const terminal = await home.spawn("--prompt", "say: hello");
   await home.status(terminal.id, "idle");
@@ -118,7 +118,7 @@ test("[HOME-7] agents that were launched again since are adopted by an older dat
   expect(isRunning(pids[1]!)).toBe(false);
 });
 
-test("[HOME-7] prompts that an older database did not send are not sent again, and the agent is not replaced for them", async () => {
+test("[HOME-7] with an older database, prompts already sent are not sent again, and the agent is not replaced for them", async () => {
   await using home = await ChatHome.open();
   const chat = await home.chat("say: first");
   await home.ended(chat);
@@ -138,7 +138,7 @@ test("[HOME-7] prompts that an older database did not send are not sent again, a
   for (const word of ["first", "second", "before", "after", "last"]) expect(said.split(word), word).toHaveLength(2);
 });
 
-test("[HOME-7] a session that was converted since gets no second agent: the living one of the other kind is adopted", async () => {
+test("[HOME-7] a session converted since gets no second agent: the live one of the other kind is adopted", async () => {
   await using home = await ChatHome.open();
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
@@ -156,7 +156,7 @@ test("[HOME-7] a session that was converted since gets no second agent: the livi
   expect((await home.ofType(id, "launch.started")).length).toBe(1);
 });
 
-test("[HOME-8] sessions that were restored or resumed since are running for an older database too, which reports that", async () => {
+test("[HOME-8] with an older database, sessions restored or resumed since are running, with a notice", async () => {
   await using home = await ChatHome.open();
   const terminal = await home.spawn("--prompt", "say: hello");
   await home.status(terminal.id, "idle");
@@ -190,7 +190,7 @@ test("[HOME-8] sessions that were restored or resumed since are running for an o
   await home.ok(["session", "restore", terminal.id]);
 });
 
-test("[HOME-9] sessions that were killed or deleted since stay ended for an older database, and can be restored", async () => {
+test("[HOME-9] with an older database, sessions killed or deleted since stay down, and can be restored", async () => {
   await using home = await ChatHome.open();
   const terminal = await home.spawn("--prompt", "say: hello");
   await home.status(terminal.id, "idle");
@@ -214,7 +214,7 @@ test("[HOME-9] sessions that were killed or deleted since stay ended for an olde
   expect(readFileSync(join(terminal.workspacePath, "draft.txt"), "utf8")).toBe("not committed\n");
 });
 
-test("[HOME-6] [HOME-7] a write-ahead log that was deleted under living agents ends none of them", async () => {
+test("[HOME-6] [HOME-7] deleting the write-ahead log under running agents stops none of them", async () => {
   await using home = await ChatHome.open();
   await backUp(home);
   const terminal = await home.spawn("--prompt", "say: hello");

@@ -8,7 +8,7 @@ import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 import { checkVapid, PushService } from "../push/push-service.ts";
 
-test("[NOTIFY-5, NOTIFY-6, NOTIFY-8, NOTIFY-12] a question of an agent reaches the browser that subscribed: signed, sealed, on record, and in no log", async () => {
+test("[NOTIFY-5, NOTIFY-6, NOTIFY-8, NOTIFY-12] an agent's permission request reaches the subscribed browser: signed, encrypted, recorded, and in no log", async () => {
   await using service = await PushService.open();
   await using home = await ChatHome.open();
   const before = await home.chat("ask: nobody subscribed");
@@ -54,7 +54,7 @@ test("[NOTIFY-5, NOTIFY-6, NOTIFY-8, NOTIFY-12] a question of an agent reaches t
   expect((await home.call("push", "")).browsers).toEqual([]);
 });
 
-test("[NOTIFY-8, NOTIFY-10, NOTIFY-13] a push service that is down or silent changes nothing else; doctor says so; 410 ends it", async () => {
+test("[NOTIFY-8, NOTIFY-10, NOTIFY-13] a push service that is down or silent changes nothing else; doctor reports it; 410 removes the subscription", async () => {
   await using service = await PushService.open();
   await using home = await ChatHome.open();
   const [down, silent, gone] = [service.browser("down"), service.browser("silent"), service.browser("gone")];

@@ -11,7 +11,7 @@ import { ChatHome } from "../harness/chat.ts";
 import { Home } from "../harness/home.ts";
 import { PushService } from "../push/push-service.ts";
 
-test("[REMOTE-2, REMOTE-5, REMOTE-8] public URLs and TLS are kept, shown and answered for; a taken default port is reported", async () => {
+test("[REMOTE-2, REMOTE-5, REMOTE-8] public URLs and TLS are stored, shown and accepted; a taken default port is reported", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
@@ -67,7 +67,7 @@ test("[REMOTE-2, REMOTE-5, REMOTE-8] public URLs and TLS are kept, shown and ans
   }
 });
 
-test("[REMOTE-7, REMOTE-9, REMOTE-10] a weak passphrase is refused, the same one changes nothing, another one ends what browsers have", async () => {
+test("[REMOTE-7, REMOTE-9, REMOTE-10] a weak passphrase is refused, the same one changes nothing, a new one logs out browsers", async () => {
   await using service = await PushService.open();
   await using home = await ChatHome.open();
   await home.call("pushSubscribe", "", { body: service.browser("phone").subscription() });

@@ -6,7 +6,7 @@ import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 
 test.each(["kill", "delete"] as const)(
-  "[SESSION-42] a %s that overtakes a cut-off restore puts the worktree back into the trash",
+  "[SESSION-42] a %s that overtakes an interrupted restore moves the worktree back to the trash",
   async (verb) => {
     await using home = await ProjectHome.make();
     const { id, workspacePath } = await home.spawn();

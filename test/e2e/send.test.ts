@@ -5,7 +5,7 @@ import { until } from "../harness/until.ts";
 const types = async (home: ProjectHome, id: string): Promise<string[]> =>
   (await home.events(id)).map(({ type }) => type);
 
-test("[SESSION-43] a prompt is delivered when the agent confirmed it, in whatever characters", async () => {
+test("[SESSION-43] a prompt is delivered when the agent confirms it, in any script", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
@@ -24,7 +24,7 @@ test("[SESSION-43] a prompt is delivered when the agent confirmed it, in whateve
   expect((await types(home, id)).filter((type) => type === "prompt.sent")).toHaveLength(5);
 });
 
-test("[SESSION-49] a retry with the same id sends nothing twice; other text under it is refused", async () => {
+test("[SESSION-49] a retry with the same id sends nothing twice; other text with that id is refused", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
@@ -40,7 +40,7 @@ test("[SESSION-49] a retry with the same id sends nothing twice; other text unde
   expect(other.stderr).toContain("already used with a different text");
 });
 
-test("[SESSION-50] nothing is typed into a session that asks something; it is delivered once answered", async () => {
+test("[SESSION-50] nothing is typed into a session with an open question; the prompt is delivered once it is answered", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "ask: may I?");
   await home.status(id, "needs_input");
@@ -65,7 +65,7 @@ test("[SESSION-50] nothing is typed into a session that asks something; it is de
   expect((await home.show(id)).queued).toBe(0);
 });
 
-test("[SESSION-43] what a daemon that dies while it types leaves is settled by the next one, and never sent twice", async () => {
+test("[SESSION-43] the next daemon settles a prompt whose daemon died while typing, and never sends it twice", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");

@@ -34,7 +34,7 @@ function atTerminal(home: ProjectHome, args: string[]): AtTerminal {
 const worktree = (home: ProjectHome, id: string): string => join(home.home, "worktrees", "my-app", id);
 const args = ["spawn", "my-app", "--agent", "demo", "--kind", "terminal"];
 
-test("[CLI-24] a long spawn tells its steps on a terminal; stdout is as always, without a terminal nothing is told; so does a restore", async () => {
+test("[CLI-24] a long spawn shows its steps on a terminal, but not in stdout or without a terminal; so does a restore", async () => {
   await using home = await ProjectHome.gated();
   // Begun first: once the other one tells something, this one has waited for as long.
   const piped = home.cli([...args, "--json"]);
@@ -62,7 +62,7 @@ test("[CLI-24] a long spawn tells its steps on a terminal; stdout is as always, 
   expect(restoring.stdout()).toMatch(/^Session ma-1 restored\.\n/);
 });
 
-test("[CLI-38] Ctrl-C says that the spawn goes on and how to look or end it; and so it does", async () => {
+test("[CLI-38] Ctrl-C reports that the spawn continues and how to inspect or stop it, and it does continue", async () => {
   await using home = await ProjectHome.gated();
   const spawning = atTerminal(home, args);
   await until("the wait", () => spawning.screen().includes("\n  first words\n"));

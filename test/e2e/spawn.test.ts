@@ -7,7 +7,7 @@ import { Home } from "../harness/home.ts";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 
-test("[SESSION-1] a spawn whose daemon dies at any step is whole after the next start", async () => {
+test("[SESSION-1] a spawn whose daemon dies at any step is complete after the next start", async () => {
   await using home = await ProjectHome.make();
   for (const point of [
     "execute.create-workspace",
@@ -39,7 +39,7 @@ test("[SESSION-1] a spawn whose daemon dies at any step is whole after the next 
   expect(await home.git(home.repo, ["worktree", "list", "--porcelain"])).toMatch(/^worktree [^\n]+my-app\n/);
 });
 
-test("[SESSION-2] what is wrong is told at once with the fix, and nothing is created", async () => {
+test("[SESSION-2] problems are reported immediately with the fix, and nothing is created", async () => {
   await using home = await ProjectHome.make();
   writeFileSync(
     join(home.repo, "holdfast.yaml"),
@@ -57,7 +57,7 @@ test("[SESSION-2] what is wrong is told at once with the fix, and nothing is cre
   expect(existsSync(worktrees) ? readdirSync(worktrees) : []).toEqual([]);
 });
 
-test("[SESSION-2] outside any project and for an unknown one the next step is told", async () => {
+test("[SESSION-2] outside any project, and for an unknown one, the error names the next step", async () => {
   await using home = await ProjectHome.make();
   const nowhere = await home.cli(["spawn", "--prompt", "x"]);
   expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining("No holdfast.yaml found") });
@@ -67,7 +67,7 @@ test("[SESSION-2] outside any project and for an unknown one the next step is to
   expect(unknown.stderr).toContain("my-app");
 });
 
-test("[SESSION-3] an agent that ends at once is a failed spawn, with its last lines", async () => {
+test("[SESSION-3] an agent that exits immediately is a failed spawn, with its last lines", async () => {
   await using home = await ProjectHome.make({ HOLDFAST_TEST_FRESH_MS: "30000" });
   writeFileSync(
     join(home.repo, "holdfast.yaml"),
@@ -81,7 +81,7 @@ test("[SESSION-3] an agent that ends at once is a failed spawn, with its last li
   expect(session).toMatchObject({ status: "failed" });
 });
 
-test("[SESSION-3] [SESSION-9] a worktree that cannot be created leaves nothing behind, and its session is failed until it is asked for again", async () => {
+test("[SESSION-3] [SESSION-9] a worktree that cannot be created leaves nothing behind, and its session is failed until the next attempt", async () => {
   await using home = await ProjectHome.make();
   writeFileSync(
     join(home.repo, "holdfast.yaml"),
@@ -113,7 +113,7 @@ test("[SESSION-3] [SESSION-9] a worktree that cannot be created leaves nothing b
   expect((await home.status("ma-1", "idle")).workspace).toBe("ready");
 });
 
-test("[WORKTREE-9] what postCreate prints is an event while it still runs", async () => {
+test("[WORKTREE-9] postCreate's output becomes events while it still runs", async () => {
   await using home = await ProjectHome.gated();
   const spawning = home.spawn();
   await until("the first words", async () => {
@@ -126,7 +126,7 @@ test("[WORKTREE-9] what postCreate prints is an event while it still runs", asyn
   expect((await spawning).id).toBe("ma-1");
 });
 
-test("[SESSION-4] a second session for an issue has its own id and branch; --resume takes up the first", async () => {
+test("[SESSION-4] a second session for an issue has its own id and branch; --resume reuses the first", async () => {
   await using home = await ProjectHome.make();
   const first = await home.spawn("INT-123");
   const second = await home.spawn("INT-123");
@@ -141,7 +141,7 @@ test("[SESSION-4] a second session for an issue has its own id and branch; --res
   expect(atOnce.map(({ id }) => id).toSorted()).toEqual(["ma-int-9", "ma-int-9-2", "ma-int-9-3"]);
 });
 
-test("[SESSION-5] one orchestrator a project; tmux names follow the pattern; list them with --all", async () => {
+test("[SESSION-5] one orchestrator per project; tmux names follow the pattern; --all lists them", async () => {
   await using home = await ProjectHome.make();
   const one = ["spawn", "my-app", "--agent", "demo", "--role", "orchestrator"];
   const both = await Promise.all([home.cli(one), home.cli(one)]);
@@ -166,7 +166,7 @@ test("[SESSION-5] one orchestrator a project; tmux names follow the pattern; lis
   await home.status(boss.id, "killed");
 });
 
-test("[SESSION-6] batch-spawn tells each result and exits 1 if any failed", async () => {
+test("[SESSION-6] batch-spawn prints each result and exits 1 if any failed", async () => {
   await using home = await ProjectHome.make();
   writeFileSync(
     join(home.repo, "holdfast.yaml"),
@@ -178,7 +178,7 @@ test("[SESSION-6] batch-spawn tells each result and exits 1 if any failed", asyn
   expect((await home.listed()).toSorted()).toEqual(["ma-7", "ma-8", "ma-9"]);
 });
 
-test("[SESSION-51] the list shows the live branch in natural order, and counts what it hides", async () => {
+test("[SESSION-51] the list shows the current branch in natural order, and counts hidden sessions", async () => {
   await using home = await ProjectHome.make();
   const ids = [];
   for (let number = 0; number < 3; number++) ids.push((await home.spawn("--name", `task ${number}`)).id);
@@ -205,7 +205,7 @@ test("[HOME-1] two homes with the same project never meet", async () => {
   expect(one.paths.tmuxSocket).not.toBe(two.paths.tmuxSocket);
 });
 
-test("[SESSION-52] cleanup says what it would do, never touches an orchestrator, and ends the dead only when asked", async () => {
+test("[SESSION-52] cleanup prints what it would do, never kills an orchestrator, and removes dead sessions only on request", async () => {
   await using home = await ProjectHome.make();
   const boss = await home.spawn("--role", "orchestrator");
   const alive = await home.spawn("41");
@@ -225,7 +225,7 @@ test("[SESSION-52] cleanup says what it would do, never touches an orchestrator,
   expect((await home.show(boss.id)).processes).toHaveLength(1);
 });
 
-test("[DAEMON-1] spawn without --json ends with the session's id on a line of its own", async () => {
+test("[DAEMON-1] spawn without --json ends with the session's id on its own line", async () => {
   await using home = await ProjectHome.make();
   expect(await home.ok(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"])).toMatch(/\nSESSION=ma-1\n$/);
   expect(home).toBeInstanceOf(Home);
@@ -243,7 +243,7 @@ test("[SESSION-7] --resume with a prompt delivers it", async () => {
   );
 });
 
-test("[SESSION-9, SESSION-10] a spawn that failed with nobody waiting stays listed, and its project until it is cleared", async () => {
+test("[SESSION-9, SESSION-10] a spawn that failed with no client waiting stays listed, with its project, until it is cleared", async () => {
   await using home = await ProjectHome.make();
   writeFileSync(
     join(home.repo, "holdfast.yaml"),

@@ -5,7 +5,7 @@ import { ProjectHome } from "../harness/project.ts";
 import { isRunning, markedProcesses } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 
-test("[SESSION-22] a killed session stays ended over restarts of the daemon, and over a reboot", async () => {
+test("[SESSION-22] a killed session stays killed across daemon restarts and a reboot", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
@@ -80,7 +80,7 @@ test("[SESSION-24] a prompt to a killed session is refused with how to restore i
   expect((await home.show(id)).status).toBe("killed");
 });
 
-test("[SESSION-25] agents that ignore SIGTERM or run off into a session of their own are gone after a kill", async () => {
+test("[SESSION-25] agents that ignore SIGTERM or detach into their own session are gone after a kill", async () => {
   await using home = await ProjectHome.make();
   writeFileSync(
     join(home.repo, "holdfast.yaml"),
@@ -105,7 +105,7 @@ test("[SESSION-25] agents that ignore SIGTERM or run off into a session of their
   }
 });
 
-test("[SESSION-27] stop, snooze and archive keep everything, and each comes back its way", async () => {
+test("[SESSION-27] stop, snooze and archive keep everything, and each is undone by its own verb", async () => {
   await using home = await ProjectHome.make();
   const { id, workspacePath } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
@@ -135,7 +135,7 @@ test("[SESSION-27] a snooze ends at its time", async () => {
   expect((await home.status(id, "idle")).intent.by).toBe("snooze-timer");
 });
 
-test("[SESSION-28] a deleted session is gone for good, its id is not used again, its files are in the trash", async () => {
+test("[SESSION-28] a deleted session is gone permanently, its id is not reused, its files are in the trash", async () => {
   await using home = await ProjectHome.make();
   const { id, workspacePath } = await home.spawn();
   writeFileSync(join(workspacePath, "note.txt"), "keep me");
@@ -151,7 +151,7 @@ test("[SESSION-28] a deleted session is gone for good, its id is not used again,
   expect(existsSync(join(workspacePath, "note.txt"))).toBe(true);
 });
 
-test("[SESSION-29] stop --halt-sessions stops sessions only when that was confirmed", async () => {
+test("[SESSION-29] stop --halt-sessions stops sessions only after confirmation", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn();
   const { pid } = await home.agent(id);
@@ -171,7 +171,7 @@ test("[SESSION-29] stop --halt-sessions stops sessions only when that was confir
   expect(isRunning(again.pid)).toBe(false);
 });
 
-test("[SESSION-32] a kill that cannot be finished says what remains, and is finished later", async () => {
+test("[SESSION-32] a kill that cannot finish reports what remains, and finishes later", async () => {
   await using home = await ProjectHome.make({ HOLDFAST_TEST_END_MS: "1000" });
   const { id } = await home.spawn();
   const server = Number(
@@ -191,7 +191,7 @@ test("[SESSION-32] a kill that cannot be finished says what remains, and is fini
   expect(await home.show(id)).toMatchObject({ status: "killed", processes: [] });
 });
 
-test("[SESSION-33] halting the sessions includes one that is still being made", async () => {
+test("[SESSION-33] halting the sessions includes one that is still being created", async () => {
   await using home = await ProjectHome.make();
   home.arm("execute.create-workspace", "pause");
   await home.ok(["spawn", "my-app", "--agent", "demo", "--kind", "terminal", "--no-wait"]);
@@ -204,7 +204,7 @@ test("[SESSION-33] halting the sessions includes one that is still being made", 
   expect(await home.show("ma-1")).toMatchObject({ status: "stopped", processes: [] });
 });
 
-test("[SESSION-30] a command that makes a worktree ends with its session, with what it started, and after a crash as well", async () => {
+test("[SESSION-30] a command that prepares a worktree stops with its session, with its children, and after a crash too", async () => {
   await using home = await ProjectHome.make();
   // Says who it is, leaves a child in a process session of its own, never ends, and takes its time when it is asked to.
   const script = join(home.directory, "make.sh");
@@ -263,7 +263,7 @@ test("[SESSION-30] a command that makes a worktree ends with its session, with w
   await Promise.all(cutShort);
 });
 
-test("[SESSION-31] files of a launch that a crash left are removed by the next daemon, also those of snoozed and deleted sessions", async () => {
+test("[SESSION-31] the next daemon removes launch files that a crash left, also those of snoozed and deleted sessions", async () => {
   await using home = await ProjectHome.make({ HOLDFAST_TEST_MINUTE_MS: "300" });
   for (const verb of [["stop"], ["snooze", "--for", "2h"], ["kill"], ["delete", "--yes"]]) {
     const { id } = await home.spawn();
@@ -330,7 +330,7 @@ test("[SESSION-38] a halt includes a session that is being deleted, and waits fo
   expect(existsSync(workspacePath)).toBe(false);
 });
 
-test("[SESSION-39] over its limit a halt lists what still ends, and the daemon ends once that is down, unless you change your mind", async () => {
+test("[SESSION-39] past its limit a halt lists the sessions still stopping, and the daemon exits once they are down, unless you change your mind", async () => {
   await using home = await ProjectHome.make({ HOLDFAST_TEST_HALT_MS: "1" });
   // One after the other: the list is in the order in which they were recorded.
   const [one, two] = [await home.spawn(), await home.spawn()];

@@ -19,7 +19,7 @@ async function takeBack(home: ProjectHome, id: string, text: string): Promise<vo
 const ends = async (home: ProjectHome, id: string): Promise<unknown[]> =>
   (await home.events(id)).filter(({ type }) => type === "run.ended").map(({ how }) => how);
 
-test("[DECIDE-35] a terminal agent that a stop ended is started again for the prompt that took the stop back", async () => {
+test("[DECIDE-35] a stopped terminal agent is restarted for the prompt that cancelled the stop", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn();
   await home.status(id, "idle");
@@ -28,7 +28,7 @@ test("[DECIDE-35] a terminal agent that a stop ended is started again for the pr
   expect(await ends(home, id)).toEqual(["stopped"]);
 });
 
-test("[DECIDE-35] a chat agent that a stop ended is started again for the prompt that took the stop back", async () => {
+test("[DECIDE-35] a stopped chat agent is restarted for the prompt that cancelled the stop", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: first");
   await home.ended(id);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { TrackedHome } from "../harness/tracked.ts";
 
-test("[TRACKER-36, TRACKER-37] merged and closed are cleaned up, squashes recognised, and work that is left is named and kept", async () => {
+test("[TRACKER-36, TRACKER-37] merged and closed sessions are cleaned up, squashes recognized, and unmerged work is listed and kept", async () => {
   await using home = await TrackedHome.start();
   const { github } = home;
   const squashed = await home.worked("one.txt");
@@ -56,7 +56,7 @@ test("[TRACKER-36, TRACKER-37] merged and closed are cleaned up, squashes recogn
   expect(await home.git(more.path, ["log", "-1", "--format=%s"])).toBe("add late.txt");
 });
 
-test("[TRACKER-36] a closed issue completes a session, but not while the tracker does not confirm it", async () => {
+test("[TRACKER-36] a closed issue completes a session, but only once the tracker confirms it", async () => {
   await using home = await TrackedHome.start();
   const number = home.github.openIssue({ title: "UI update", body: "say: ready" });
   const { id } = await home.json(["spawn", "my-app", String(number), "--agent", "demo", "--kind", "chat"]);
@@ -73,7 +73,7 @@ test("[TRACKER-36] a closed issue completes a session, but not while the tracker
   expect(await cleanup()).toContain(`  Skipped: ${id} (could not check whether its issue is closed)\n`);
 });
 
-test("[TRACKER-45, TRACKER-36] what was put away is completed too when its pull request is merged, and nothing reacts to it", async () => {
+test("[TRACKER-45, TRACKER-36] an archived session is completed too when its pull request is merged, and no reaction runs", async () => {
   await using home = await TrackedHome.start({ reactions: { "ci-failed": { action: "send-to-agent" } } });
   const { github } = home;
   const { id, branch, sha } = await home.worked();

@@ -8,7 +8,7 @@ const demo = ["--agent", "demo", "--kind", "chat"];
 const gitlabHome = (reactions = {}) =>
   new HostedHome(new GitlabLoopback("group/sub/app"), { type: "gitlab", repo: "group/sub/app" }).open({ reactions });
 
-test("[TRACKER-43, TRACKER-26, TRACKER-30, REACTION-11] GitLab: from an issue over every status of its merge request to its merge", async () => {
+test("[TRACKER-43, TRACKER-26, TRACKER-30, REACTION-11] GitLab: from an issue through every status of its merge request to its merge", async () => {
   const send = { action: "send-to-agent" };
   await using home = await gitlabHome({ "ci-failed": send, "changes-requested": send });
   const gitlab = home.host;
@@ -56,7 +56,7 @@ test("[TRACKER-43, TRACKER-26, TRACKER-30, REACTION-11] GitLab: from an issue ov
   expect(await after(() => gitlab.merge(number))).toBe("merged");
 });
 
-test("[TRACKER-46, TRACKER-31, TRACKER-36, REACTION-12] GitLab: a merge request is no issue, is claimed, merged, and cleaned up after", async () => {
+test("[TRACKER-46, TRACKER-31, TRACKER-36, REACTION-12] GitLab: a merge request is not an issue, is claimed, merged, and cleaned up", async () => {
   await using home = await gitlabHome({ "approved-and-green": { action: "merge" } });
   const gitlab = home.host;
   const { id, branch, sha } = await home.worked();
@@ -90,7 +90,7 @@ test("[TRACKER-46, TRACKER-31, TRACKER-36, REACTION-12] GitLab: a merge request 
   expect((await home.show(id)).status).toBe("killed");
 });
 
-test("[TRACKER-43, TRACKER-44, TRACKER-36] Linear: an issue by key, number and address; closed there it completes its session", async () => {
+test("[TRACKER-43, TRACKER-44, TRACKER-36] Linear: an issue by key, number and URL; closing it completes its session", async () => {
   await using home = await new HostedHome(new LinearLoopback(), { type: "linear", repo: "INT" }).open();
   const linear = home.host;
   linear.openIssue({ number: 1234, title: "UI update", description: "say: I read it" });

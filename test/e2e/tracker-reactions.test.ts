@@ -6,7 +6,7 @@ import { until } from "../harness/until.ts";
 const send = { action: "send-to-agent" };
 const minute = 60_000;
 
-test("[REACTION-3, REACTION-11, NOTIFY-1] failed checks reach the agent with their logs, within a budget; then a person is told", async () => {
+test("[REACTION-3, REACTION-11, NOTIFY-1] failed checks reach the agent with their logs, within a budget; then the user is notified", async () => {
   await using listener = new Listener();
   const webhook = await listener.listen();
   await using home = await TrackedHome.start({ reactions: { "ci-failed": send }, notify: { webhook } });
@@ -51,7 +51,7 @@ test("[REACTION-3, REACTION-11, NOTIFY-1] failed checks reach the agent with the
   expect((await home.ofType(id, "reaction.fired")).at(-1)).toMatchObject({ attempt: 1 });
 });
 
-test("[REACTION-3, REACTION-4] conflicts and reviews have budgets of their own; a question is a person's from the start", async () => {
+test("[REACTION-3, REACTION-4] conflicts and reviews have their own budgets; the user is notified of a question immediately", async () => {
   const once = { ...send, retries: 1 };
   await using home = await TrackedHome.start({
     reactions: { "merge-conflict": once, "changes-requested": once, "needs-input": once },
@@ -92,7 +92,7 @@ test("[REACTION-3, REACTION-4] conflicts and reviews have budgets of their own; 
   await until("it to be over", async () => (await home.ofType(asks, "reaction.cleared")).length > 0);
 });
 
-test("[REACTION-1, REACTION-13] what is only to be told is told to a person, once for each content, over a restart too", async () => {
+test("[REACTION-1, REACTION-13] `notify` conditions notify the user once per content, across a restart too", async () => {
   const notify = { action: "notify" };
   await using home = await TrackedHome.start({
     reactions: {
@@ -128,7 +128,7 @@ test("[REACTION-1, REACTION-13] what is only to be told is told to a person, onc
   expect((await home.ofType(id, "prompt.admitted")).at(-1)?.["text"]).toContain("It is ready to merge.");
 });
 
-test("[REACTION-3, TRACKER-27] an agent that was told and stays idle is a person's; what nobody confirms is told with its age", async () => {
+test("[REACTION-3, TRACKER-27] the user is notified if a prompted agent stays idle; unconfirmed facts are shown with their age", async () => {
   await using home = await TrackedHome.start({ reactions: { "ci-failed": send } });
   const { github } = home;
   const { id, branch, sha } = await home.worked();
@@ -154,7 +154,7 @@ test("[REACTION-3, TRACKER-27] an agent that was told and stays idle is a person
   });
 });
 
-test("[REACTION-10] a crash before or behind the commit of a reaction sends its message exactly once", async () => {
+test("[REACTION-10] a crash before or after the commit of a reaction sends its message exactly once", async () => {
   await using home = await TrackedHome.start({ reactions: { "merge-conflict": send } });
   const { github } = home;
   const { id, branch, sha } = await home.worked();
@@ -177,7 +177,7 @@ test("[REACTION-10] a crash before or behind the commit of a reaction sends its 
   expect((await home.turns(id)).length).toBe(2);
 });
 
-test("[REACTION-4] nothing is sent into an open question; a review's threads arrive when it is answered", async () => {
+test("[REACTION-4] nothing is sent while a permission request is open; a review's threads arrive once it is answered", async () => {
   await using home = await TrackedHome.start({ reactions: { "changes-requested": send } });
   const { github } = home;
   const { id, branch, sha } = await home.worked();
@@ -201,7 +201,7 @@ test("[REACTION-4] nothing is sent into an open question; a review's threads arr
   expect(await home.ofType(id, "reaction.fired")).toHaveLength(2);
 });
 
-test("[REACTION-12] a merge that the host refuses is tried again within its budget, and then a person is told", async () => {
+test("[REACTION-12] a merge that the host refuses is retried within its budget, then the user is notified", async () => {
   await using home = await TrackedHome.start({ reactions: { "approved-and-green": { action: "merge", retries: 2 } } });
   const { github } = home;
   const { id, branch, sha } = await home.worked();
@@ -221,7 +221,7 @@ test("[REACTION-12] a merge that the host refuses is tried again within its budg
   expect(github.pull(number).state).toBe("open");
 });
 
-test("[REACTION-12, REACTION-14] approved and green is merged where that is configured, and the last one done is told of", async () => {
+test("[REACTION-12, REACTION-14] approved and green is merged if configured, and the last merge triggers the all-done notification", async () => {
   await using home = await TrackedHome.start({
     reactions: { "approved-and-green": { action: "merge" }, "all-done": { action: "notify" } },
   });

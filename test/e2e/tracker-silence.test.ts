@@ -6,7 +6,7 @@ import { until } from "../harness/until.ts";
 const minute = 60_000;
 const once = { action: "send-to-agent", retries: 1 };
 
-test("[REACTION-15, REACTION-3] an agent that ends by itself is called back within a budget; whoever else does so begins anew", async () => {
+test("[REACTION-15, REACTION-3] an agent that exits on its own is restarted within a budget; a prompt from the user renews the budget", async () => {
   // The demo agent does as it is told, also by a reaction: it ends again.
   const reactions = { exited: { ...once, message: "exit: 0" } };
   await using home = await TrackedHome.start({ reactions });
@@ -74,7 +74,7 @@ test("[DECIDE-16, REACTION-5] a failed turn that the next prompt follows neither
   expect((await home.ofType(id, "reaction.fired")).map((event) => event["reaction"])).toEqual(["exited"]);
 });
 
-test("[REACTION-15, REACTION-3] an idle agent is reminded within a budget, then a person is told; work or a pull request ends it", async () => {
+test("[REACTION-15, REACTION-3] an idle agent is reminded within a budget, then the user is notified; work or a pull request ends it", async () => {
   await using home = await TrackedHome.start({ reactions: { "agent-idle": once } });
   const { id, branch, sha } = await home.worked();
   const reacted = async (ahead: number): Promise<unknown[]> => {
@@ -114,7 +114,7 @@ test("[REACTION-15, REACTION-3] an idle agent is reminded within a budget, then 
   ]);
 });
 
-test("[REACTION-16, REACTION-14] when all is done the orchestrator is told, once for a set; without one a person is", async () => {
+test("[REACTION-16, REACTION-14] when all is done the orchestrator is notified, once per set; without one, the user is", async () => {
   await using home = await TrackedHome.start({ reactions: { "all-done": { action: "send-to-agent" } } });
   const { github } = home;
   const boss = await home.json(["spawn", "my-app", "--role", "orchestrator", "--agent", "demo", "--kind", "chat"]);

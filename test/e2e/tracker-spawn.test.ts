@@ -7,7 +7,7 @@ import { until } from "../harness/until.ts";
 
 const demo = ["--agent", "demo", "--kind", "chat"];
 
-test("[TRACKER-43] an issue becomes title, branch and prompt; its number and its address are one issue", async () => {
+test("[TRACKER-43] an issue becomes title, branch and prompt; its number and its URL name the same issue", async () => {
   await using home = await TrackedHome.start();
   const { github } = home;
   const number = github.openIssue({ title: "UI update: größer", body: "say: I read it\n```\nnot the end" });
@@ -43,7 +43,7 @@ test("[TRACKER-43] an issue becomes title, branch and prompt; its number and its
   expect(both).toContain(`ma-${second}`);
 });
 
-test("[TRACKER-46] a pull request is no issue: nothing is created, and what to do instead is said", async () => {
+test("[TRACKER-46] a pull request is not an issue: nothing is created, and the error names the alternative", async () => {
   await using home = await TrackedHome.start();
   const { github } = home;
   const { id, sha } = await home.worked();
@@ -69,7 +69,7 @@ test("[TRACKER-46] a pull request is no issue: nothing is created, and what to d
   expect(down.stderr).toContain(`${url} is a pull request, not an issue.`);
 });
 
-test("[TRACKER-44, TRACKER-40] a tracker that is down refuses a spawn without a prompt, and changes nothing else", async () => {
+test("[TRACKER-44, TRACKER-40] with an unreachable tracker a spawn without a prompt is refused, and nothing else changes", async () => {
   await using home = await TrackedHome.start();
   const { github } = home;
   const { id, branch, sha } = await home.worked();
@@ -101,7 +101,7 @@ test("[TRACKER-44, TRACKER-40] a tracker that is down refuses a spawn without a 
   expect((await home.turn(id, "say: still here")).text).toContain("still here");
 });
 
-test("[TRACKER-41] a signed webhook makes it ask; any other does nothing", async () => {
+test("[TRACKER-41] a signed webhook triggers a poll; any other does nothing", async () => {
   await using home = await TrackedHome.start();
   const { github } = home;
   const { id, branch, sha } = await home.worked();

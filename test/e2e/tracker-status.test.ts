@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { TrackedHome } from "../harness/tracked.ts";
 
-test("[TRACKER-26, TRACKER-32] every status of a pull request, from its opening to its merge, and what the lists print", async () => {
+test("[TRACKER-26, TRACKER-32] every status of a pull request, from opening to merge, in the lists", async () => {
   await using home = await TrackedHome.start();
   const { github } = home;
   github.reviewRequired = true;
@@ -46,7 +46,7 @@ test("[TRACKER-26, TRACKER-32] every status of a pull request, from its opening 
   await home.status(id, "done");
 });
 
-test("[TRACKER-30, TRACKER-31, SESSION-55] only its own pull requests count, of forks too; claiming takes one from another", async () => {
+test("[TRACKER-30, TRACKER-31, SESSION-55] only a session's own pull requests count, from forks too; claiming moves one from another session", async () => {
   await using home = await TrackedHome.start();
   const { github } = home;
   const { id, branch, sha } = await home.worked();

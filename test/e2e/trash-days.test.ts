@@ -63,7 +63,7 @@ async function killDirty(home: ProjectHome): Promise<{ id: string; workspacePath
   return { id, workspacePath };
 }
 
-test("[TRASH-9] a clock that is behind, ahead, or both in turn empties nothing, over restarts of the daemon", async () => {
+test("[TRASH-9] a clock that is behind, ahead, or both in turn empties nothing, across daemon restarts", async () => {
   const { home, jump, pass, look } = await make();
   await using _ = home;
   jump(-30 * day);
@@ -82,7 +82,7 @@ test("[TRASH-9] a clock that is behind, ahead, or both in turn empties nothing, 
   expect(readFileSync(join(workspacePath, "only-here.txt"), "utf8")).toBe("keep me\n");
 });
 
-test("[TRASH-8][TRASH-11] after 14 days on which a daemon ran it goes, on the date that was printed", async () => {
+test("[TRASH-8][TRASH-11] after 14 days on which a daemon ran an entry is removed, on the printed date", async () => {
   const { home, pass, look } = await make();
   await using _ = home;
   await look();

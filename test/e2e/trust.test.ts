@@ -94,7 +94,7 @@ test("[TRUST-8] S1d: no variable of the daemon reaches a host that the user's ow
 const put = (path: string, config: object): void => writeFileSync(join(path, "holdfast.yaml"), JSON.stringify(config));
 const stateOf = async (project: string) => (await home.call("trust", project)).state;
 
-test("[TRUST-3] a git pull, or an agent in the main repository, takes trusted settings off until they are trusted again", async () => {
+test("[TRUST-3] a git pull, or an agent in the main repository, disables trusted settings until they are trusted again", async () => {
   const config = (command: string) => ({ projects: { pulled: { postCreate: [touch(command)] } } });
   const origin = await repository("pulled-origin", config("first"));
   await home.git(origin, ["add", "-A"]);
@@ -128,7 +128,7 @@ test("[TRUST-3] a git pull, or an agent in the main repository, takes trusted se
   expect(await stateOf("pulled")).toBe("changed");
 });
 
-test("[TRUST-5] an answer counts for what was shown, and of two clients that answer at once only the first one does", async () => {
+test("[TRUST-5] an answer covers what was shown, and of two simultaneous answers only the first counts", async () => {
   const config = (value: string) => ({ projects: { asked: { env: { VALUE: value } } } });
   const path = await repository("asked", config("one"));
   await add(path);
@@ -144,7 +144,7 @@ test("[TRUST-5] an answer counts for what was shown, and of two clients that ans
   expect(await stateOf("asked")).toBe(both[0].status === "fulfilled" ? "trusted" : "declined");
 });
 
-test("[TRUST-4, TRUST-12] a clone is asked about on a terminal, once; a no is kept, works with defaults and says so", async () => {
+test("[TRUST-4, TRUST-12] a terminal asks about a clone once; a no is stored, and sessions use defaults with a notice", async () => {
   const path = await repository("clone", { projects: { clone: { agent: "demo", postCreate: [touch("clone")] } } });
   const cli = (...args: string[]) => home.cli(args, { cwd: path, trust: "as-given" });
   const refused = await cli("init");
@@ -177,7 +177,7 @@ test("[TRUST-4, TRUST-12] a clone is asked about on a terminal, once; a no is ke
   expect((await cli("spawn", "clone", "--no-wait")).stderr).toBe("");
 });
 
-test("[TRUST-15] a file that is not trusted chooses no variable of the shell that starts the daemon", async () => {
+test("[TRUST-15] an untrusted file selects no variable of the shell that starts the daemon", async () => {
   const path = await repository("greedy", { projects: { greedy: { passEnv: ["OTHER_SECRET"] } } });
   await add(path);
   const shell = { env: { OTHER_SECRET: "canary" } };

@@ -17,7 +17,7 @@ async function withPlainAgent(): Promise<ProjectHome> {
   return home;
 }
 
-test("[DECIDE-15] [DECIDE-25] a plain command is running, needs no one, and its restore has a notice", async () => {
+test("[DECIDE-15] [DECIDE-25] a plain command is running, needs no input, and its restore has a notice", async () => {
   await using home = await withPlainAgent();
   const { id } = await home.json(["spawn", "my-app", "--agent", "plain", "--kind", "terminal"]);
   expect(await home.status(id, "running")).toMatchObject({ reason: null, needsYou: false });
@@ -47,7 +47,7 @@ test("[DECIDE-16] [REACTION-5] a chat turn that fails needs you, in lists and as
   ]);
 });
 
-test("[DECIDE-16] [REACTION-5] so does a terminal agent that crashed in the middle of a turn", async () => {
+test("[DECIDE-16] [REACTION-5] so does a terminal agent that crashes in mid-turn", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "slow: 60");
   await home.status(id, "working");
@@ -78,7 +78,7 @@ test("[DECIDE-26] delete of a terminal session prints what its agent keeps", asy
   );
 });
 
-test("[DECIDE-27] a delete is answered as done, also where its session is purged at the same moment", async () => {
+test("[DECIDE-27] a delete is reported as done, also if its session is purged at the same moment", async () => {
   // Purges, which come once a minute, come all the time.
   await using home = await ChatHome.open({}, { HOLDFAST_TEST_MINUTE_MS: "2" });
   for (let n = 0; n < 6; n++) {
@@ -97,7 +97,7 @@ test("[CLI-37] acp restart reports a context reset", async () => {
   expect(out).toMatch(/^Session .* restarted\.\n {2}Conversation context reset: /);
 });
 
-test("[CLI-31] what stop --halt-sessions took down comes back with session restore --all", async () => {
+test("[CLI-31] session restore --all restarts the sessions that stop --halt-sessions stopped", async () => {
   await using home = await ProjectHome.make();
   const ids = [(await home.spawn()).id, (await home.spawn()).id];
   const killed = (await home.spawn()).id;
@@ -112,7 +112,7 @@ test("[CLI-31] what stop --halt-sessions took down comes back with session resto
   expect(await home.ok(["session", "restore", "--all"])).toBe("No session is stopped.\n");
 });
 
-test("[REACTION-7] sessions lost with the tmux server under --no-restore are one notification", async () => {
+test("[REACTION-7] sessions lost with the tmux server under --no-restore cause one notification", async () => {
   await using home = await ProjectHome.make();
   await home.ok(["stop"]);
   await home.ok(["start", "--port", "0", "--no-restore"]);

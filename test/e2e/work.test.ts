@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { ProjectHome } from "../harness/project.ts";
 import { fillZoo, fingerprint, gitState } from "../harness/zoo.ts";
 
-test("[SESSION-41] everything in a dirty worktree comes back after kill and restore, byte for byte", async () => {
+test("[SESSION-41] everything in a dirty worktree is restored after kill and restore, byte for byte", async () => {
   await using home = await ProjectHome.make();
   const { id, workspacePath } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
@@ -53,7 +53,7 @@ test("[SESSION-41] a crash between any two steps of kill and restore loses nothi
   }
 });
 
-test("[SESSION-41] restore without its files says so, and cleanup of what is gone succeeds", async () => {
+test("[SESSION-41] restore without its files reports it, and cleanup of missing files succeeds", async () => {
   await using home = await ProjectHome.make();
   const { id, workspacePath } = await home.spawn();
   await home.ok(["session", "kill", id]);
@@ -65,7 +65,7 @@ test("[SESSION-41] restore without its files says so, and cleanup of what is gon
   expect(still).toMatchObject({ code: 1, stderr: expect.stringContaining("Cannot restore: Session is still running") });
 });
 
-test("[TRASH-14] a kill that cannot tell what a worktree holds says so, and where all of it is kept", async () => {
+test("[TRASH-14] a kill that cannot inspect a worktree reports it, and where everything is kept", async () => {
   await using home = await ProjectHome.make();
   const { id, workspacePath } = await home.spawn();
   writeFileSync(join(workspacePath, "note.txt"), "keep me");
@@ -77,7 +77,7 @@ test("[TRASH-14] a kill that cannot tell what a worktree holds says so, and wher
   expect(readFileSync(join(workspacePath, "note.txt"), "utf8")).toBe("keep me");
 });
 
-test("[WORKTREE-23] what git, a command and an agent make has the modes that the person's own umask gives", async () => {
+test("[WORKTREE-23] files that git, a command and an agent create have the modes of the user's own umask", async () => {
   await using home = await ProjectHome.make();
   writeFileSync(join(home.repo, ".worktreeinclude"), "*.log\n");
   writeFileSync(join(home.repo, ".gitignore"), "*.log\n");
@@ -105,7 +105,7 @@ test("[WORKTREE-23] what git, a command and an agent make has the modes that the
   }
 });
 
-test("[CLI-61] doctor names every mistake in the person's configuration and in the projects', with its place", async () => {
+test("[CLI-61] doctor names every error in the user's and the projects' configuration, with its position", async () => {
   await using home = await ProjectHome.make();
   const file = join(home.repo, "holdfast.yaml");
   const sound = JSON.stringify({ projects: { "my-app": { path: "." } } });

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 
-test("[TRASH-4] a kill from inside the worktree: the command does not hold it", async () => {
+test("[TRASH-4] a kill from inside the worktree is not blocked by the command itself", async () => {
   await using home = await ProjectHome.make();
   for (const verb of [["kill"], ["delete", "--yes"]]) {
     const { id, workspacePath } = await home.spawn();
@@ -17,7 +17,7 @@ test("[TRASH-4] a kill from inside the worktree: the command does not hold it", 
   }
 });
 
-test("[TRASH-4] a process in the worktree is named before the wait is over, and the kill finishes when it leaves", async () => {
+test("[TRASH-4] a process in the worktree is named during the wait, and the kill finishes when it leaves", async () => {
   // Longer than a command of this test may take: an answer within it did not wait.
   await using home = await ProjectHome.make({ HOLDFAST_TEST_END_MS: "3600000" });
   const { id, workspacePath } = await home.spawn();

@@ -20,12 +20,12 @@ const soonLogged = { timeout: 15_000 };
 const send = (client: Client, turns: Turn[], leave?: boolean): Promise<Reply> => client.send(server.url, turns, leave);
 
 describe.each([anthropicClient, responsesClient, chatClient, geminiClient])("$name", (client) => {
-  test("says what it is told", async () => {
+  test("replies with the scripted text", async () => {
     const reply = await send(client, [{ user: "say: hello there\nthis line is no step\nsay: again" }]);
     expect(reply).toEqual({ status: 200, text: "hello there\nagain\n", toolCalls: [] });
   });
 
-  test("calls the agent's shell tool, then goes on after its result", async () => {
+  test("calls the agent's shell tool, then continues after its result", async () => {
     const user = "say: first\ntool: bash ls -l\nsay: last";
     const first = await send(client, [{ user }]);
     expect(first).toEqual({ status: 200, text: "first\n", toolCalls: [client.shellCall] });
@@ -33,24 +33,24 @@ describe.each([anthropicClient, responsesClient, chatClient, geminiClient])("$na
     expect(second).toEqual({ status: 200, text: "last\n", toolCalls: [] });
   });
 
-  test("repeats a tool result where the script ends with the call", async () => {
+  test("repeats a tool result if the script ends with the call", async () => {
     const reply = await send(client, [{ user: "tool: bash ls" }, { assistant: "" }, { toolResult: "total 0" }]);
     expect(reply.text).toMatch(/tool said: .*total 0/);
   });
 
-  test("tells what it was sent before", async () => {
+  test("repeats what it was sent before", async () => {
     const earlier = [{ user: "say: one" }, { assistant: "one" }, { user: "not a turn" }, { assistant: "ok" }];
     const reply = await send(client, [...earlier, { user: "history?" }]);
     expect(reply.text).toBe(`history: turns=1 digest=${digest(["say: one"])} replies=2\n`);
   });
 
-  test("fails as often as it is told", async () => {
+  test("fails as often as the script demands", async () => {
     const turns = [{ user: `fail: 529 x 1\nsay: well, ${client.name}` }];
     expect((await send(client, turns)).status).toBe(529);
     expect((await send(client, turns)).text).toBe(`well, ${client.name}\n`);
   });
 
-  test("stands at a gate until it is opened", async () => {
+  test("waits at a gate until it is opened", async () => {
     const reply = send(client, [{ user: `say: before\ngate: ${client.name}\nsay: after` }]);
     const first = await Promise.race([reply, soon()]);
     server.openGate(client.name);
@@ -58,7 +58,7 @@ describe.each([anthropicClient, responsesClient, chatClient, geminiClient])("$na
     expect((await reply).text).toBe("before\nafter\n");
   });
 
-  test("hangs until the client goes", async () => {
+  test("hangs until the client disconnects", async () => {
     const script = `say: ${client.name} stays\nhang`;
     await expect(send(client, [{ user: script }], true)).rejects.toThrow(/abort/);
     const outcome = () => server.log.findLast(({ turns }) => turns?.[0] === script)?.outcome;
@@ -94,7 +94,7 @@ test("answers two prompts in one message as two turns", async () => {
   expect(await response.text()).toContain("history: turns=1");
 });
 
-test("answers a request without tools at once, whatever the prompt", async () => {
+test("answers a request without tools immediately, whatever the prompt", async () => {
   const properties = { score: { type: "INTEGER" }, why: { type: "STRING" } };
   const body = {
     contents: [{ role: "user", parts: [{ text: "hang" }] }],
@@ -106,7 +106,7 @@ test("answers a request without tools at once, whatever the prompt", async () =>
   expect(JSON.parse(String(parts[0]?.["text"]))).toEqual({ score: 1, why: "scripted" });
 });
 
-test("logs what it was asked", async () => {
+test("logs its requests", async () => {
   await send(chatClient, [{ user: "say: logged" }]);
   await expect.poll(() => server.log.at(-1)?.turns, soonLogged).toEqual(["say: logged"]);
   expect(server.log.at(-1)).toMatchObject({
@@ -118,7 +118,7 @@ test("logs what it was asked", async () => {
   });
 });
 
-test("says so where the agent offers no tool for a step", async () => {
+test("reports that the agent offers no tool for a step", async () => {
   expect((await send(geminiClient, [{ user: "write: /tmp/a.txt text" }])).status).toBe(400);
 });
 

@@ -27,7 +27,7 @@ test("[TORTURE-1] requests that overlap may have taken effect in either order", 
   ]);
 });
 
-test("[TORTURE-1] a request without an answer may have had no effect, and one that was refused had none", () => {
+test("[TORTURE-1] a request without a response may have had no effect, and a refused one had none", () => {
   expect(finals(request("spawn", 0, 1), request("kill", 2, 3, "cut"))).toEqual(["killed", "running"]);
   expect(finals(request("spawn", 0, 1), request("kill", 2, 3, "refused"))).toEqual(["running"]);
   expect(finals(request("spawn", 0, 1), request("convert", 2, 3, "cut"))).toEqual(["running"]);
@@ -37,7 +37,7 @@ test("[TORTURE-1] an answered delete decides over everything", () => {
   expect(finals(request("spawn", 0, 1), request("delete", 2, 3), request("restore", 2, 9, "cut"))).toEqual(["deleted"]);
 });
 
-test("[TORTURE-1] a session whose spawn was cut off is running at first", () => {
+test("[TORTURE-1] a session whose spawn was interrupted is running at first", () => {
   expect(finals(request("stop", 2, 3, "cut"))).toEqual(["running", "stopped"]);
   expect(finals(request("stop", 2, 3))).toEqual(["stopped"]);
 });
@@ -48,7 +48,7 @@ test("[TORTURE-1] a killed session may leave that state only while a restore is 
   expect(covered(requests, "restore", 35, 0)).toBe(false);
 });
 
-test("[TORTURE-2] every planted bug fits exactly one place of the sources and names a scenario", () => {
+test("[TORTURE-2] every planted bug matches exactly one place in the sources and names a scenario", () => {
   const names = new Set(scenarios.map(({ name }) => name));
   const wrong = mutations.flatMap((mutation) => {
     const { name, scenario } = mutation;

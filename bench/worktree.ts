@@ -1,6 +1,6 @@
 /**
  * Worktrees against their floor, in one run: `create` against a bare `git worktree add`, the claim of a spare for a
- * repository of 10,000 files, and the move to the trash. One JSON line a measurement; about half a minute.
+ * repository of 10,000 files, and the move to the trash. One JSON line per figure; about half a minute.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -85,7 +85,7 @@ async function benchTrash(repository: string): Promise<void> {
   const clean: number[] = [];
   const floor: number[] = [];
   for (let round = 0; round < largeRounds; round += 1) {
-    // Counting what would be lost is one `git status`; the rename itself takes a tenth of a millisecond.
+    // Counting uncommitted work is one `git status`; the rename itself takes a tenth of a millisecond.
     floor.push(await time(() => void git(plan(repository, `la-${round}`).path, "status", "--porcelain")));
     clean.push(await time(async () => void (await workspaces.trash(plan(repository, `la-${round}`)))));
   }
@@ -120,5 +120,5 @@ function report(what: string, ms: number, more: Record<string, number>): void {
   const rounded = Object.fromEntries(
     Object.entries({ ms, ...more }).map(([key, value]) => [key, Number(value.toFixed(3))]),
   );
-  process.stdout.write(`${JSON.stringify({ bench: "workspace", what, ...rounded })}\n`);
+  process.stdout.write(`${JSON.stringify({ bench: "worktree", what, ...rounded })}\n`);
 }

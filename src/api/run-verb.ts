@@ -2,10 +2,10 @@
 import type { Verb } from "../model/lifecycle.ts";
 import { isLive } from "../model/runs.ts";
 import type { ApiRequest } from "../ports/api.ts";
-import { verbs, type VerbName } from "../model/verbs.ts";
+import { verbs } from "../model/verbs.ts";
 import type { SessionState } from "../model/session.ts";
 import type { VerbRequest } from "../contract/operation.ts";
-import type { VerbAnswer } from "../contract/session.ts";
+import type { PlainVerb, VerbAnswer } from "../contract/session.ts";
 import { commitVerb } from "../supervisor/apply-verb.ts";
 import { runtimeFacts } from "../supervisor/observe.ts";
 import { forgetConversation, noteKeptConversation } from "../supervisor/execute/conversation.ts";
@@ -22,13 +22,13 @@ const endDeadlineMs = Number(process.env["HOLDFAST_TEST_END_MS"] ?? 10_000);
 export type VerbServices = ViewServices &
   Pick<Services, "agents" | "agentsSocket" | "capabilities" | "home" | "programs">;
 
-export type PlainVerb = Exclude<VerbName, "rename" | "restart" | "convert">;
+type RunVerb = PlainVerb | "snooze";
 
 export async function runVerb(
   services: VerbServices,
   loop: Loop,
-  verb: Verb & { verb: PlainVerb },
-  request: Pick<ApiRequest<PlainVerb>, "params" | "actor" | "signal"> & { input: VerbRequest },
+  verb: Verb & { verb: RunVerb },
+  request: Pick<ApiRequest<RunVerb>, "params" | "actor" | "signal"> & { input: VerbRequest },
 ): Promise<VerbAnswer> {
   const { verb: name } = verb;
   const session = findSession(services, request);
@@ -40,8 +40,10 @@ export async function runVerb(
     await forgetConversation(services, session, "not-running");
   }
   loop.asked(session.id);
+  const { endsWith } = verbs[name];
+  if (endsWith === null) return { session: sessionJson(services, loop, state), remaining: [], done: true, notes: [] };
   const wait = request.input.wait !== false;
-  if (verbs[name].endsWith === "up") {
+  if (endsWith === "up") {
     const json = wait ? await waitUntilUp(services, loop, state, request.signal) : sessionJson(services, loop, state);
     return { session: json, remaining: [], done: wait, notes: noticesSince(services, session) };
   }
@@ -93,7 +95,7 @@ function isHeld(loop: Loop, { id }: SessionState): boolean {
   return error !== null && error.isConflict && error.count > 1;
 }
 
-function isDown(services: VerbServices, loop: Loop, { id }: SessionState, verb: PlainVerb): boolean {
+function isDown(services: VerbServices, loop: Loop, { id }: SessionState, verb: RunVerb): boolean {
   const state = services.store.session(id);
   if (state === null) return true;
   // A recorded end does not mean that the processes the agent left behind have ended.
@@ -105,7 +107,7 @@ function isDown(services: VerbServices, loop: Loop, { id }: SessionState, verb: 
 }
 
 /** Where uncommitted or unpushed work went, and how to get it back. */
-function keptWork(services: VerbServices, before: SessionState, verb: PlainVerb): string[] {
+function keptWork(services: VerbServices, before: SessionState, verb: RunVerb): string[] {
   const trashed = lastEvent(services.store, before.id, { after: before.seq, types: ["workspace.trashed"] });
   if (trashed?.type !== "workspace.trashed") return [];
   const { uncommitted, unpushed, commits = [], note } = trashed;

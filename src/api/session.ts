@@ -1,6 +1,7 @@
 /** Sessions: lists, verbs, rename, conversion. `cleanup.ts` and `run-verb.ts` do the longer work. */
 import { HoldfastError } from "../contract/errors.ts";
 import type { Output } from "../contract/operations.ts";
+import { plainVerbNames, type PlainVerb } from "../contract/session.ts";
 import type { LazyTracking } from "../integrations/trackers/lazy-tracking.ts";
 import type { SessionState } from "../model/session.ts";
 import type { ApiRequest, Handlers } from "../ports/api.ts";
@@ -11,9 +12,9 @@ import { waitUntilUp } from "../supervisor/wait-until-up.ts";
 import { visibleTo } from "./authorize.ts";
 import { cleanup, type CleanupServices } from "./cleanup.ts";
 import { findSession } from "./find.ts";
-import { noticesSince, runVerb, whatRemains, type PlainVerb, type VerbServices } from "./run-verb.ts";
+import { noticesSince, runVerb, whatRemains, type VerbServices } from "./run-verb.ts";
 
-type SessionOperation = PlainVerb | "sessions" | "session" | "rename" | "convert" | "cleanup";
+type SessionOperation = PlainVerb | "sessions" | "session" | "snooze" | "rename" | "convert" | "cleanup";
 
 export function sessionHandlers(
   services: CleanupServices,
@@ -21,23 +22,17 @@ export function sessionHandlers(
   tracking: LazyTracking,
 ): Handlers<SessionOperation> {
   const json = (session: SessionState) => sessionJson(services, loop, session);
-  const verb =
-    (name: Exclude<PlainVerb, "snooze">) =>
-    (request: ApiRequest<typeof name>): Promise<Output<"stop">> =>
-      runVerb(services, loop, { verb: name }, request);
+  const plain = plainVerbNames.map((verb) => [
+    verb,
+    (request: ApiRequest<PlainVerb>) => runVerb(services, loop, { verb }, request),
+  ]);
   return {
     sessions: ({ query, actor }) =>
       visibleTo(services, actor, services.store.sessions())
         .filter((session) => query.project === undefined || session.project === query.project)
         .map(json),
     session: (request) => json(findSession(services, request)),
-    stop: verb("stop"),
-    kill: verb("kill"),
-    restore: verb("restore"),
-    archive: verb("archive"),
-    unarchive: verb("unarchive"),
-    wake: verb("wake"),
-    delete: verb("delete"),
+    ...(Object.fromEntries(plain) as Handlers<PlainVerb>),
     snooze: (request) =>
       runVerb(services, loop, { verb: "snooze", until: services.clock.now() + request.input.forMs }, request),
     rename: async (request) => {

@@ -169,11 +169,8 @@ export type VerbAnswer = Infer<typeof verbAnswer>;
 const verb = <const Name extends string>(name: Name, summary: string) =>
   trigger(`/api/sessions/{id}/${name}`, summary, user, verbAnswer);
 
-export const sessionOperations = {
-  sessions: get("/api/sessions", "List sessions", { device: "watch", agent: "list" }, list(sessionJson), {
-    project: "only this project's",
-  }),
-  session: get("/api/sessions/{id}", "Show a session", readers, sessionJson),
+/** Verbs that need nothing but a session: handler, command and menu item follow from the row and `model/verbs.ts`. */
+export const plainVerbs = {
   stop: verb("stop", "Stop the agent gracefully; keep worktree and conversation"),
   kill: verb("kill", "Kill the process tree; move the worktree to the trash"),
   restore: verb("restore", "Resume a session in its conversation"),
@@ -181,6 +178,16 @@ export const sessionOperations = {
   unarchive: verb("unarchive", "Move a session out of the archive"),
   wake: verb("wake", "End a snooze now"),
   delete: verb("delete", "Delete permanently; move the worktree to the trash"),
+} as const satisfies Operations;
+export type PlainVerb = keyof typeof plainVerbs;
+export const plainVerbNames = Object.keys(plainVerbs) as readonly PlainVerb[];
+
+export const sessionOperations = {
+  sessions: get("/api/sessions", "List sessions", { device: "watch", agent: "list" }, list(sessionJson), {
+    project: "only this project's",
+  }),
+  session: get("/api/sessions/{id}", "Show a session", readers, sessionJson),
+  ...plainVerbs,
   snooze: { ...verb("snooze", "Stop for some time"), input: snoozeRequest },
   rename: post("/api/sessions/{id}/rename", "Change the title", user, sessionJson, renameRequest),
   convert: { ...verb("convert", "Move the conversation between terminal and chat"), input: convertRequest },

@@ -2,10 +2,10 @@
 import { chatArgument, type IndexEntry, projectArgument, sessionArgument } from "../command.ts";
 import { clean, inert } from "../render/text.ts";
 import { command as info } from "./daemon/info.ts";
-import { lazy, operation, verb } from "./operation.ts";
+import { lazy, operation, plainVerb, verb, withPlainVerbs } from "./operation.ts";
 import { command as sessionLs } from "./session/ls.ts";
 
-const session: readonly IndexEntry[] = [
+const session = withPlainVerbs([
   lazy("ls", "List sessions", () => Promise.resolve({ command: sessionLs })),
   lazy("show", "Show details of a session", () => import("./session/show.ts")),
   operation("session screen", "screen", {
@@ -19,9 +19,7 @@ const session: readonly IndexEntry[] = [
     request: (input) => ({ params: { id: input.arg(0) }, query: { lines: input.text("lines") } }),
     print: ({ lines }) => lines.map(inert).join("\n"),
   }),
-  verb("session kill", {
-    operation: "kill",
-    done: "killed",
+  plainVerb("kill", {
     examples: [
       ["kill it and everything it started", "holdfast session kill ma-12"],
       ["kill several", "holdfast session kill ma-12 ma-13"],
@@ -29,9 +27,7 @@ const session: readonly IndexEntry[] = [
     notes:
       "Ends the whole process tree and moves the worktree, including uncommitted files, to the trash for 14 days.\nOnly holdfast session restore brings it back.",
   }),
-  verb("session stop", {
-    operation: "stop",
-    done: "stopped",
+  plainVerb("stop", {
     examples: [
       ["stop it gracefully", "holdfast session stop ma-12"],
       ["stop several", "holdfast session stop ma-12 ma-13"],
@@ -40,22 +36,14 @@ const session: readonly IndexEntry[] = [
   }),
   lazy("restore", "Restore a session and resume its conversation", () => import("./session/restore.ts")),
   lazy("cleanup", "Kill sessions whose work is finished", () => import("./session/cleanup.ts")),
-  verb("session archive", {
-    operation: "archive",
-    done: "archived",
+  plainVerb("archive", {
     notes: "Keeps the worktree and conversation. The next prompt or holdfast session unarchive brings it back.",
   }),
-  verb("session unarchive", {
-    operation: "unarchive",
-    done: "unarchived",
-    starts: "session",
+  plainVerb("unarchive", {
     notes: "It runs again, in its own conversation.",
   }),
   lazy("snooze", "Stop a session until a set time", () => import("./session/verbs.ts"), "snooze"),
-  verb("session wake", {
-    operation: "wake",
-    done: "woken",
-    starts: "session",
+  plainVerb("wake", {
     notes: "It runs again, in its own conversation.",
   }),
   lazy("delete", "Delete a session permanently", () => import("./session/verbs.ts"), "deleteSession"),
@@ -83,7 +71,7 @@ const session: readonly IndexEntry[] = [
     },
   }),
   lazy("convert", "Switch a session between terminal and chat", () => import("./session/verbs.ts"), "convert"),
-];
+]);
 
 const acp: readonly IndexEntry[] = [
   lazy("ps", "List chat agents", () => import("./acp/agent.ts"), "ps"),

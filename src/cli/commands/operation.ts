@@ -1,6 +1,8 @@
 /** Builds commands from the contract's operations, so that a plain verb is one row of the index. */
 import type { CallableOperation, CallOptions } from "../../client/client.ts";
 import { operation as described, type Output } from "../../contract/operations.ts";
+import { plainVerbNames, type PlainVerb } from "../../contract/session.ts";
+import { verbs } from "../../model/verbs.ts";
 import {
   chatArgument,
   type CommandEntry,
@@ -45,6 +47,23 @@ export function verb(path: string, { summary, examples, notes, ...row }: Session
     };
   };
   return { name: lastWord(path), summary: text, load };
+}
+
+/** `session stop` and the like: what the verb does and how it ends is known from the contract and the model. */
+export function plainVerb(name: PlainVerb, help: Help = {}): IndexEntry {
+  const { done, endsWith } = verbs[name];
+  return verb(`session ${name}`, {
+    operation: name,
+    done,
+    ...(endsWith === "up" ? { starts: "session" } : {}),
+    ...help,
+  });
+}
+
+/** Adds the verbs that have no entry of their own. */
+export function withPlainVerbs(entries: readonly IndexEntry[]): IndexEntry[] {
+  const missing = plainVerbNames.filter((verb) => entries.every(({ name }) => name !== verb));
+  return [...entries, ...missing.map((name) => plainVerb(name))];
 }
 
 export interface OperationRow<R extends CallableOperation> extends Pick<

@@ -2,7 +2,7 @@
 import type { ClientInput } from "../../../contract/operations.ts";
 import { HoldfastError, type ErrorReason } from "../../../contract/errors.ts";
 import { Slots } from "../../../base/async.ts";
-import type { SessionJson, VerbAnswer } from "../../../contract/session.ts";
+import type { PlainVerb, SessionJson, VerbAnswer } from "../../../contract/session.ts";
 import { nearest } from "../../../base/nearest.ts";
 import type { Input } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -11,9 +11,7 @@ import { sortedNaturally } from "../../../model/text.ts";
 import { clean } from "../../render/text.ts";
 import { waitingBack } from "../spawn/waits.ts";
 
-type VerbOperation =
-  | ("stop" | "kill" | "restore" | "archive" | "unarchive" | "wake" | "delete" | "snooze")
-  | ("acpKill" | "acpRestart" | "convert");
+type VerbOperation = PlainVerb | "snooze" | "acpKill" | "acpRestart" | "convert";
 
 export interface SessionVerb {
   operation: VerbOperation;
@@ -95,7 +93,7 @@ function printVerb(
 ): void {
   const timedOut = wait && !response.done && starts === undefined;
   if (timedOut) context.out(`Session ${id} will be ${done}, but some processes are still running:`);
-  else context.out(`Session ${id} ${wait && response.done ? done : `will be ${done}`}.`);
+  else context.out(`Session ${id} ${response.done ? done : `will be ${done}`}.`);
   for (const { pid, what } of response.remaining) context.out(`  Still running: ${clean(what)} (pid ${pid})`);
 }
 

@@ -45,6 +45,14 @@ export class GithubClient {
     }
   }
 
+  /** Null if its status is one of `gone`; any other failure is a sentence: GitHub does not `doing`. */
+  async get(route: string, parameters: Record<string, unknown>, doing: string, gone = [404]): Promise<unknown> {
+    const { status, data } = await this.rest(route, parameters);
+    if (gone.includes(status)) return null;
+    if (status === 200) return data;
+    throw new Unanswered(`GitHub does not ${doing}: status ${status}, ${this.messageIn(data)}.`);
+  }
+
   async graphql(query: string, variables: Record<string, unknown>): Promise<GraphqlResponse> {
     const octokit = await this.#client();
     try {

@@ -68,7 +68,10 @@ export class GithubClient {
         const reset = Number(failed.headers?.["x-ratelimit-reset"]) * 1000 || this.#account.now() + 60_000;
         throw this.#account.limits.limited("graphql", reset, limitSentence);
       }
-      return { data: failed.data ?? null, errors: errors.map((one) => this.#clean(one)) };
+      return {
+        data: failed.data ?? null,
+        errors: errors.map((one) => ({ ...one, message: this.http.sentence(one.message) })),
+      };
     }
   }
 
@@ -117,10 +120,6 @@ export class GithubClient {
   #unanswered(error: unknown): Unanswered {
     for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof Unanswered) return cause;
     return new Unanswered("GitHub answered in a form that is not understood.");
-  }
-
-  #clean(error: GraphqlError): GraphqlError {
-    return { ...error, message: this.http.sentence(error.message) };
   }
 }
 

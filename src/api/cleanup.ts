@@ -28,7 +28,7 @@ export async function cleanup(
 ): Promise<CleanupLine[]> {
   const { project, dryRun = false, dead = false } = ask.input;
   const began = parts.clock.now();
-  await heardNow(parts, door);
+  await pollNow(parts, door);
   const sessions = parts.store.sessions().filter((session) => project === undefined || session.project === project);
   const lines: CleanupLine[] = [];
   for (const line of await judge(parts, loop, sessions, { dead, began })) {
@@ -47,7 +47,7 @@ export async function cleanup(
   return lines;
 }
 
-async function heardNow(parts: Services, door: LazyTracking): Promise<void> {
+async function pollNow(parts: Services, door: LazyTracking): Promise<void> {
   const tracked = parts.store
     .projects()
     .some(({ id }) => (parts.settings.last(id)?.tracker ?? parts.settings.last(id)?.codeHost ?? null) !== null);
@@ -79,7 +79,7 @@ async function judge(
         status: currentStatus(parts, loop, session).status,
         runtime: runtimeFacts(loop.observation(session)),
         issueClosed: fresh && session.issueSeen !== undefined ? session.issueSeen.state === "closed" : null,
-        pullRequestHeard: (parts.polledAt(session.id) ?? 0) >= began,
+        pullRequestPolled: (parts.polledAt(session.id) ?? 0) >= began,
         landed: await landedElsewhere(parts, session),
       };
     }),

@@ -2,7 +2,8 @@
  * Facts about whether the base contains a worktree's commits by content: after a squash or rebase they have other ids.
  * Only plumbing commands: no merge, filter or driver of the repository runs, and nothing is written.
  */
-import type { MergeFacts, MergeQuestion } from "../../ports/worktree.ts";
+import type { MergeFacts } from "../../model/cleanup.ts";
+import type { MergeQuestion } from "../../ports/worktree.ts";
 import { askGit, git, runGit } from "../git/git.ts";
 import type { Worktree } from "../record.ts";
 

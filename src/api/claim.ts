@@ -21,7 +21,7 @@ export async function claimPullRequest(
   const place = requireCodeHost(await parts.settings.forSession(session.project));
   const answer = await (
     await door.open()
-  ).ask(place, async ({ host }) => (host === null ? { is: "absent" } : await host.pullRequest(reference)));
+  ).query(place, async ({ host }) => (host === null ? { is: "absent" } : await host.pullRequest(reference)));
   if (answer.is === "absent") {
     throw new HoldfastError(
       "not-found",

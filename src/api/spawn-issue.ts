@@ -27,7 +27,7 @@ export async function readIssue(
   if (issue !== null && isPullRequestReference(issue)) throw await noIssue(door, settings, issue);
   // A word of the person's own is not looked up: no tracker has an issue of that name.
   if (issue === null || tracker === null || role !== "worker" || issueKey(issue) === null) return plain;
-  const answer = await (await door.open()).ask(tracker, (asked) => asked.issue(issue));
+  const answer = await (await door.open()).query(tracker, (one) => one.issue(issue));
   if (answer.is === "known" && answer.value.isPullRequest === true) throw await noIssue(door, settings, issue);
   if (answer.is === "known") {
     const { body: _, ...seen } = answer.value;
@@ -62,7 +62,7 @@ async function noIssue(door: LazyTracking, settings: ProjectSettings, reference:
       ? null
       : await (
           await door.open()
-        ).ask(codeHost, async ({ host }) => (await host?.pullRequest(reference)) ?? { is: "absent" });
+        ).query(codeHost, async ({ host }) => (await host?.pullRequest(reference)) ?? { is: "absent" });
   const facts = answer?.is === "known" ? answer.value : null;
   const kind = (codeHost?.type ?? reference).includes("gitlab") ? "merge request" : "pull request";
   const name = facts === null ? reference : `${facts.url} (${oneLine(facts.title, 80)})`;

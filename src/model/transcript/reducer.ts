@@ -152,8 +152,31 @@ export function fold(state: FoldState, event: StoredEvent): void {
       return state.place({ ...placed, item: "notice", level: event.level, text: event.text });
     case "reaction.escalated":
       return state.place({ ...placed, item: "notice", level: "warn", text: event.why });
+    // About running the session, not part of the conversation.
+    case "pull-request.seen":
+    case "pull-request.lost":
+    case "pull-request.claimed":
+    case "issue.seen":
+    case "reaction.fired":
+    case "reaction.cleared":
+    case "notification":
+    case "notification.sent":
+    case "session.created":
+    case "session.intent":
+    case "session.renamed":
+    case "workspace.ready":
+    case "workspace.trashed":
+    case "workspace.restored":
+    case "workspace.gone":
+    case "workspace.failed":
+    case "launch.adopted":
+    case "conversation.pinned":
+    case "conversation.used":
+    case "activity.changed":
+      return;
     default:
-    // All other events, and those of a newer daemon, are about running the session, not part of the conversation.
+      // An event of a newer daemon.
+      event satisfies never;
   }
 }
 

@@ -24,13 +24,13 @@ export async function undoCreate(context: Context, plan: WorktreePlan): Promise<
   if (repository === null) return;
   dropUnregistered(repository.commonDir, plan.path);
   finishPointer(repository.commonDir, plan.path);
-  const place = inspectPath(repository, plan.path);
-  if (place.is === "missing") await forgetMissing(repository, place.registration.admin, plan.path);
-  if (place.is === "free") clearLeftover(plan.path);
-  if (place.is === "worktree") {
-    await finishRegistration(repository, place.admin, plan.path);
+  const found = inspectPath(repository, plan.path);
+  if (found.is === "missing") await forgetMissing(repository, found.registration.admin, plan.path);
+  if (found.is === "free") clearLeftover(plan.path);
+  if (found.is === "worktree") {
+    await finishRegistration(repository, found.admin, plan.path);
     const { path, session, objects = null } = plan;
-    const worktree = { path, session, admin: place.admin, commonDir: repository.commonDir, objects };
+    const worktree = { path, session, admin: found.admin, commonDir: repository.commonDir, objects };
     const removed = (await isWithoutWork(repository, plan, worktree)) && (await removeClean(repository, plan));
     if (!removed) await moveToTrash(context, plan);
   }

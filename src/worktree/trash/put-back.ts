@@ -57,9 +57,9 @@ export async function findReturned(context: Context, own: Own & WorktreeReady): 
   const recorded = readWorktree(context.worktrees, path);
   if (recorded !== null && !samePath(recorded.admin, admin)) return false;
   if (!existsSync(admin) && !(await registerAgain(repository, admin, own))) return false;
-  const place = inspectPath(repository, path);
+  const found = inspectPath(repository, path);
   const marker = readMarker(admin);
-  if (place.is !== "worktree" || (marker !== null && (marker.is !== "ready" || marker.session !== session)))
+  if (found.is !== "worktree" || (marker !== null && (marker.is !== "ready" || marker.session !== session)))
     return false;
   await finishRegistration(repository, admin, path);
   const { commonDir } = repository;

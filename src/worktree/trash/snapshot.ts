@@ -97,8 +97,8 @@ async function storeFiles({ worktree, found, scratch }: SnapshotRequest, call: C
   for (const change of found.changes) {
     if (!change.unstaged || change.submodule) continue;
     const parent = change.path.slice(0, Math.max(change.path.lastIndexOf("/"), 0));
-    const place = join(path, Buffer.from(parent, "latin1").toString());
-    if (!leadsOut.has(parent)) leadsOut.set(parent, parent !== "" && !isInside(path, place));
+    const directory = join(path, Buffer.from(parent, "latin1").toString());
+    if (!leadsOut.has(parent)) leadsOut.set(parent, parent !== "" && !isInside(path, directory));
     const file = Buffer.from(`${Buffer.from(path).toString("latin1")}/${change.path}`, "latin1");
     // A directory replaced by a link: files behind it are not part of this worktree.
     const stat = leadsOut.get(parent) === true ? undefined : lstatSync(file, { throwIfNoEntry: false });

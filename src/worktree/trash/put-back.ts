@@ -6,7 +6,7 @@ import { existsSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { WorktreeReady } from "../../ports/worktree.ts";
 import type { Context } from "../context.ts";
-import { askGit, git, runGit } from "../git/git.ts";
+import { commitOf, git, runGit } from "../git/git.ts";
 import { gitDirOf, readHead } from "../git/git-files.ts";
 import { readMarker, writeMarker, readWorktree, writeWorktree } from "../record.ts";
 import { finishPointer, finishRegistration, forgetMissing, writeFor } from "../git/registration.ts";
@@ -72,9 +72,7 @@ async function registerAgain(repository: Repository, admin: string, own: Own & W
   const { commonDir } = repository;
   const { path, branch, base, branchCreated } = own;
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(basename(admin))) return false;
-  const tip = await askGit("read", ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`], {
-    gitDir: commonDir,
-  });
+  const tip = await commitOf(`refs/heads/${branch}`, { gitDir: commonDir });
   if (tip === null) return false;
   const isFree = (await holderOf(repository, branch, path)) === null;
   mkdirSync(admin, { recursive: true });

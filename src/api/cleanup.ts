@@ -83,7 +83,7 @@ async function judge(
         status: currentStatus(services, loop, session).status,
         runtime: runtimeFacts(loop.observation(session)),
         issueClosed: fresh && session.issueSeen !== undefined ? session.issueSeen.state === "closed" : null,
-        pullRequestHeard: (services.polledAt(session.id) ?? 0) >= began,
+        pullRequestPolled: (services.polledAt(session.id) ?? 0) >= began,
         landed: await landedElsewhere(services, session),
       };
     }),

@@ -27,7 +27,7 @@ export async function readIssue(
   if (issue !== null && isPullRequestReference(issue)) throw await noIssue(tracking, settings, issue);
   // Any other name is the user's own: no tracker has such an issue.
   if (issue === null || tracker === null || role !== "worker" || issueKey(issue) === null) return plain;
-  const found = await (await tracking.open()).ask(tracker, (one) => one.issue(issue));
+  const found = await (await tracking.open()).query(tracker, (one) => one.issue(issue));
   if (found.is === "known" && found.value.isPullRequest === true) throw await noIssue(tracking, settings, issue);
   if (found.is === "known") {
     const { body: _, ...seen } = found.value;
@@ -62,7 +62,7 @@ async function noIssue(tracking: LazyTracking, settings: ProjectSettings, refere
     .then((trackers) =>
       codeHost === null
         ? null
-        : trackers.ask(codeHost, async ({ host }) => host?.pullRequest(reference) ?? { is: "absent" }),
+        : trackers.query(codeHost, async ({ host }) => host?.pullRequest(reference) ?? { is: "absent" }),
     );
   const facts = found?.is === "known" ? found.value : null;
   const kind = (codeHost?.type ?? reference).includes("gitlab") ? "merge request" : "pull request";

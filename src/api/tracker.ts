@@ -37,7 +37,7 @@ async function claimPullRequest(
   const session = findSession(services, request);
   const codeHost = requireCodeHost(await services.settings.forSession(session.project));
   const trackers = await tracking.open();
-  const found = await trackers.ask(codeHost, async ({ host }) => host?.pullRequest(reference) ?? { is: "absent" });
+  const found = await trackers.query(codeHost, async ({ host }) => host?.pullRequest(reference) ?? { is: "absent" });
   if (found.is === "absent") {
     const message = `${codeHost.repo} has no pull request ${reference}, or its token may not see it.`;
     throw new HoldfastError("not-found", message, { hint: "Give its number or its address." });

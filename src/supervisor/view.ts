@@ -199,7 +199,7 @@ export function currentStatus(
       workspaceThere: there === "unknown" ? undefined : there,
       restoreLost: services.restore && (settings?.restoreOnBoot ?? true),
       missingProgram: loop.missingProgram(session.id),
-      trackerHeardAt: services.polledAt(session.id),
+      polledAt: services.polledAt(session.id),
     },
   );
 }

@@ -44,7 +44,7 @@ export function createTrackers(options: TrackersOptions): Trackers {
         found = new LazyTracker({ type, repo, baseUrl, tokenEnv }, async () => {
           const shared = await account(settings);
           const opened = await registry[settings.type].open(settings, shared, options.bounds ?? {});
-          if (closed) opened.close();
+          if (closed) opened.http.close();
           return { opened, account: shared };
         });
         trackers.set(name, found);
@@ -91,15 +91,15 @@ class LazyTracker implements Tracker {
   }
 
   budget(): ReturnType<Tracker["budget"]> {
-    const counts = this.#ready?.opened.counts() ?? { requests: 0, notModified: 0 };
+    const { requests = 0, notModified = 0 } = this.#ready?.opened.http ?? {};
     const limits = this.#ready?.account.limits;
     const { remaining = null, restsUntil = null } = limits ?? {};
-    return { ...counts, remaining, restsUntil, failure: this.#failure };
+    return { requests, notModified, remaining, restsUntil, failure: this.#failure };
   }
 
   close(): void {
     // A tracker that is still opening is closed by `for`.
-    this.#ready?.opened.close();
+    this.#ready?.opened.http.close();
   }
 
   #host(): CodeHost {

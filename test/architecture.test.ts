@@ -1,4 +1,4 @@
-/** Who may import whom, by folder; and that the rules of the spec and the tests that quote them belong together. */
+/** Who may import whom, by folder; and that every rule of the spec has a test, and every quoted rule exists. */
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 const root = join(import.meta.dirname, "..");
 const source = join(root, "src");
 
-/** What each folder may import of ours, and which libraries it alone may use. */
+/** Our folders that each folder may import, and the libraries it may use. */
 const adapter = { ours: ["ports", "model", "contract", "base"], why: "an adapter knows its port, not its caller" };
 const allowed: Record<string, { ours: string[]; libraries: string[]; why: string }> = {
   contract: { ours: [], libraries: ["zod"], why: "the browser uses it too: no Node, no DOM" },
@@ -98,7 +98,7 @@ test("[ARCH-1] every import follows the table of who may import whom", () => {
 });
 
 const pages = ["board", "session", "chat", "terminal", "changes", "new-session", "settings"];
-/** Who may import whom inside a folder with rooms of its own. A room that is not here may import only itself. `.` is the folder's top level. */
+/** Who may import whom inside a folder with rooms. A room that is not listed may import only itself. `.` is the folder's top level. */
 const inside: Record<string, Record<string, string[]>> = {
   web: {
     ".": ["app", "shared/data"],
@@ -176,17 +176,17 @@ test("[GIT-3] one file starts git, each call names its kind, and one file define
   const starts = /\b(?:spawn|spawnSync|exec|execFile|execFileSync|execSync|run|startChild)\(\s*\[?\s*["'`]git\b/;
   const files = (pattern: RegExp): string[] =>
     [...texts].filter(([, text]) => pattern.test(text)).map(([file]) => file);
-  // The last two make a repository of their own, in a directory of their own.
+  // The first two create their own repository, in their own directory.
   expect(files(starts).toSorted()).toEqual([
     "cli/commands/demo/project.ts",
     "cli/doctor/prove.ts",
     "worktree/git/git.ts",
   ]);
   expect(files(/gitEnvironment/).toSorted()).toEqual(["worktree/git/git-rules.ts", "worktree/git/git.ts"]);
-  // Transports are for two kinds alone, and both have one caller.
+  // Only two kinds may use transports, and both have one caller.
   expect(files(/(?:runGit|askGit|git)\(\s*"fetch"/)).toEqual(["worktree/create/fetch-missing.ts"]);
   expect(files(/(?:runGit|askGit|git)\(\s*"fill"/)).toEqual(["worktree/create/submodules.ts"]);
-  // git looks for the repository by itself only where nobody but the person or we wrote `.git`.
+  // git may discover the repository on its own only where only the user or we wrote `.git`.
   expect(files(/\bdiscover:/).toSorted()).toEqual(["worktree/create/submodules.ts", "worktree/git/repository.ts"]);
 });
 

@@ -1,4 +1,4 @@
-/** Answers each prompt twice, with another stop reason the second time. */
+/** Responds to each prompt twice, with another stop reason the second time. */
 import { answer, say, serve } from "./rpc.ts";
 
 serve({

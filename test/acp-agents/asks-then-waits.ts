@@ -1,6 +1,6 @@
 /**
- * Asks for permission on each prompt and waits for the answer as long as it takes, deaf to a cancel meanwhile. It sends
- * no tool call before the question. Each answer it gets is said; the first one ends the turn.
+ * Asks for permission on each prompt and waits for the answer forever, ignoring a cancel meanwhile. It sends
+ * no tool call before the request. It repeats each answer as text; the first one ends the turn.
  */
 import { answer, say, serve, write } from "./rpc.ts";
 import type { Message } from "./rpc.ts";

@@ -1,4 +1,4 @@
-/** Opens no session before somebody has signed in, and there is no way to sign in from a client. */
+/** Opens no session before the user has signed in, which a client cannot do. */
 import { answer, refuse, serve } from "./rpc.ts";
 import type { Message } from "./rpc.ts";
 

@@ -1,4 +1,4 @@
-/** Starts an agent on pipes and speaks ACP with it through the official client. Disposing it ends the process. */
+/** Starts an agent on pipes and speaks ACP with it through the official client. Disposing it stops the process. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -49,7 +49,7 @@ export class ConnectedAgent implements AsyncDisposable {
     return this.#stderr;
   }
 
-  /** Introduces itself and opens a session. */
+  /** Initializes the connection and opens a session. */
   async open(cwd: string): Promise<string> {
     await this.initialize();
     return (await this.agent.request("session/new", { cwd, mcpServers: [] })).sessionId;
@@ -64,7 +64,7 @@ export class ConnectedAgent implements AsyncDisposable {
     return this.agent.request("session/prompt", { sessionId, prompt: blocks });
   }
 
-  /** What the agent said so far, or what it thought, or what it replayed of the user. */
+  /** The agent's text so far, or its thoughts, or the replayed user messages. */
   text(kind: SessionUpdate["sessionUpdate"] = "agent_message_chunk"): string {
     return this.updates
       .map(({ update }) => (update.sessionUpdate === kind && "content" in update ? textOf(update.content) : ""))
@@ -88,7 +88,7 @@ export class ConnectedAgent implements AsyncDisposable {
   }
 }
 
-/** Options are told apart by their kind: their ids and order differ between agents. */
+/** Options are distinguished by kind: their ids and order differ between agents. */
 export function pick(asked: RequestPermissionRequest, kind: string): RequestPermissionOutcome {
   const option = asked.options.find((option) => option.kind === kind);
   return option === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId: option.optionId };

@@ -1,4 +1,4 @@
-/** Dies by SIGKILL in the middle of its first turn, after some words; DIES_WITH names an exit code instead. */
+/** Dies by SIGKILL in the middle of its first turn, after some text; DIES_WITH sets an exit code instead. */
 import { say, serve } from "./rpc.ts";
 
 serve({

@@ -1,6 +1,6 @@
 /**
- * Says on stderr why it cannot work, and ends before it hears anything. EXITS_WITH: the code, 1 unless told. EXITS_LEFT: a
- * file with the number of times; after that, and while there is none, it behaves.
+ * Prints on stderr why it cannot work, and exits without reading anything. EXITS_WITH: the code (default 1). EXITS_LEFT: a
+ * file with the number of times; after that, and without the file, it behaves.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { serve } from "./rpc.ts";

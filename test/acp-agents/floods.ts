@@ -1,6 +1,6 @@
 /**
- * From its first prompt on it writes text without end, at FLOODS_MB_PER_S (100 unless told), until it is cancelled; with
- * FLOODS_MB it stops on its own after that many; with FLOODS_GATE it begins when there is such a file.
+ * From its first prompt on it writes text endlessly, at FLOODS_MB_PER_S (default 100), until it is cancelled; with
+ * FLOODS_MB it stops after that many; with FLOODS_GATE it starts once that file exists.
  */
 import { existsSync } from "node:fs";
 import { answer, serve } from "./rpc.ts";
@@ -9,9 +9,9 @@ import type { Message } from "./rpc.ts";
 const megabyte = 1024 * 1024;
 const bytesPerMs = (Number(process.env["FLOODS_MB_PER_S"] ?? 100) * megabyte) / 1000;
 const limit = Number(process.env["FLOODS_MB"] ?? Number.POSITIVE_INFINITY) * megabyte;
-/** A cancel is heard this often. */
+/** How often it checks for a cancel. */
 const sliceMs = 10;
-/** After a SIGSTOP much is due; it comes in pieces that fit a string. */
+/** After a SIGSTOP much text is due; it is written in pieces that fit a string. */
 const maxSlice = 16 * megabyte;
 
 let prompt: Message | undefined;
@@ -38,7 +38,7 @@ function begin(): void {
   flood();
 }
 
-/** What is due by now goes out at once: a rate is kept however late a timer comes. */
+/** Writes everything that is due, so that the rate is kept however late a timer fires. */
 function flood(): void {
   if (prompt === undefined) return;
   const due = Math.min(limit - written, (performance.now() - begun + sliceMs) * bytesPerMs - written, maxSlice);

@@ -1,5 +1,5 @@
 /**
- * Knows no session of an earlier process. FORGETS_WITH: the code it says so with, -32002 unless told. LISTS: the ids that
+ * Knows no session of an earlier process. FORGETS_WITH: its error code for that (default -32002). LISTS: the ids that
  * it lists, as JSON; without it, it has no list.
  */
 import { answer, refuse, serve } from "./rpc.ts";

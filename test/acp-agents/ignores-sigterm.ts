@@ -1,4 +1,4 @@
-/** Takes no notice of SIGTERM, SIGINT, SIGHUP, nor of the end of its input: only SIGKILL ends it. */
+/** Ignores SIGTERM, SIGINT, SIGHUP and the end of its input: only SIGKILL stops it. */
 import { serve } from "./rpc.ts";
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});

@@ -1,4 +1,4 @@
-/** Hears `initialize` and says nothing, forever. */
+/** Reads `initialize` and never responds. */
 import { serve } from "./rpc.ts";
 
 serve({ initialize: () => {} });

@@ -1,4 +1,4 @@
-/** Answers a prompt with one line of HUGE_LINE_BYTES (200 MB unless told), then with an ordinary one, then ends the turn. */
+/** Answers a prompt with one line of HUGE_LINE_BYTES (default 200 MB), then with an ordinary one, then ends the turn. */
 import { answer, say, serve } from "./rpc.ts";
 
 const bytes = Number(process.env["HUGE_LINE_BYTES"] ?? 200 * 1024 * 1024);
@@ -16,7 +16,7 @@ serve({
   },
 });
 
-/** It is valid: only its size is wrong. */
+/** It is valid; only its size is wrong. */
 function hugeMessage(sessionId: unknown): string {
   const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "HERE" } };
   return `${JSON.stringify({ jsonrpc: "2.0", method: "session/update", params: { sessionId, update } })}\n`;

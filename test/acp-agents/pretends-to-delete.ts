@@ -1,4 +1,4 @@
-/** Says yes to `session/delete`, and lists the conversation all the same. */
+/** Confirms `session/delete`, but still lists the conversation. */
 import { answer, serve } from "./rpc.ts";
 
 let conversation: unknown = null;

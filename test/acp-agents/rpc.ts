@@ -1,8 +1,8 @@
-/** What the misbehaving agents share: lines in, lines out, and the answers of an agent that behaves. */
+/** Shared by the misbehaving agents: lines in, lines out, and the responses of a well-behaved agent. */
 export type Message = { id?: string | number; method?: string; params?: Record<string, unknown>; result?: unknown };
 type Answer = (message: Message) => void;
 
-/** Hears requests and notifications. `misbehave` names what is done otherwise; it answers for itself. */
+/** Handles requests and notifications. `misbehave` overrides some methods; an override responds itself. */
 export function serve(misbehave: Record<string, Answer> = {}, atEndOfInput = (): void => process.exit(0)): void {
   let held = "";
   process.stdin.setEncoding("utf8").on("data", (chunk: string) => {

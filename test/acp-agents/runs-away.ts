@@ -1,4 +1,4 @@
-/** On a prompt it starts what hides from its launch (test/agents/runs-away.sh), with the path that the prompt names. */
+/** On a prompt it starts a process that hides from its launch (test/agents/runs-away.sh), with the path in the prompt. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { answer, say, serve } from "./rpc.ts";

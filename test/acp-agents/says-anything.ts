@@ -1,7 +1,7 @@
 /**
- * Writes what its prompt says, line by line: `ask <JSON of id, toolCall, options>` is a permission request, `deep <n>` one
- * whose id is nested so deep, `raw <text>` a line as it is, `update <JSON>` a session update, `gate <file>` waits for that
- * file, `end` ends the turn. Each answer that it gets is said with the id it came under.
+ * Executes its prompt line by line: `ask <JSON of id, toolCall, options>` is a permission request, `deep <n>` one
+ * whose id is nested that deep, `raw <text>` a line as it is, `update <JSON>` a session update, `gate <file>` waits for that
+ * file, `end` ends the turn. It prints each answer that it receives with the answer's id.
  */
 import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";

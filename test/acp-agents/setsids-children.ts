@@ -1,4 +1,4 @@
-/** On a prompt it starts a child in a process session of its own that outlives it and ignores SIGTERM, and names its pid. */
+/** On a prompt it starts a child in its own process session that outlives it and ignores SIGTERM, and prints its pid. */
 import { spawn } from "node:child_process";
 import { answer, say, serve } from "./rpc.ts";
 

@@ -1,6 +1,6 @@
 /**
- * `session/load` replays a turn, then answers only once the file that LOAD_GATE names exists; without one, never. One
- * more piece of the replay comes after the answer.
+ * `session/load` replays a turn, then responds only once the file named by LOAD_GATE exists; without one, never. One
+ * more piece of the replay comes after the response.
  */
 import { existsSync } from "node:fs";
 import { answer, serve, update } from "./rpc.ts";

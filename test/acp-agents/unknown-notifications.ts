@@ -1,6 +1,6 @@
 /**
- * In a turn it sends what no client knows: a notification, an update of an unknown kind, an answer to nothing, and a
- * request. Then it says with which code its request was answered, and ends the turn.
+ * In a turn it sends messages that no client knows: a notification, an update of an unknown kind, an unrequested response,
+ * and a request. Then it prints the error code of the response to its request, and ends the turn.
  */
 import { answer, say, serve, update, write } from "./rpc.ts";
 import type { Message } from "./rpc.ts";

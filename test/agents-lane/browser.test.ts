@@ -22,7 +22,7 @@ test("[WEB-48] a chat with claude: started from the form, streamed live, its per
 
   const log = page.getByRole("log", { name: "Transcript" });
   const answers = log.getByRole("article", { name: "Answer" });
-  // In mid-answer: the model waits at its gate.
+  // In the middle of the reply: the model waits at its gate.
   await answers.locator("strong").getByText("words", { exact: true }).waitFor();
   await page.getByText("Working", { exact: true }).first().waitFor();
   expect(await answers.filter({ hasText: "now asking" }).count()).toBe(0);

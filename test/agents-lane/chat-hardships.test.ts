@@ -1,4 +1,4 @@
-/** What real chat agents have to bear beyond a daemon that goes: one session of each agent, and its tests follow on each other. */
+/** What real chat agents must survive besides a daemon that dies: one session per agent, whose tests build on each other. */
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { anotherBuild } from "../harness/another-build.ts";
@@ -33,7 +33,7 @@ describe.each(realAgents("hardships"))("%s", (name) => {
       await lane.said(promptId, `before ${part}`);
       process.kill(pid, "SIGSTOP");
       lane.model.openGate(part);
-      // Across a daemon too: the next one finds it stopped.
+      // Across a daemon too: the next one finds it paused.
       if (part === "agent") await lane.home.crash().then(() => lane.home.ok(["start"]));
       process.kill(pid, "SIGCONT");
       const text = `before ${part}\nafter ${part}\n`;
@@ -78,10 +78,10 @@ describe.each(realAgents("hardships"))("%s", (name) => {
   test("[CHAT-88] a deleted conversation is gone or reported as kept, and a new session does not know it", async () => {
     const lane = await open(name);
     const { agentSessionId } = await lane.show();
-    // It may just be writing it.
+    // The agent may still be writing it.
     await until("its copy to be there", () => keeps(name, lane, agentSessionId!), patienceMs);
     const { notes } = await lane.delete();
-    // Gemini only deletes by a number in a list: that is left to the user.
+    // Gemini deletes only by a number in a list: that is left to the user.
     const kept = builtInAgents.find(({ id }) => id === name)?.chat?.deleteHint !== undefined;
     expect(notes.filter((note) => note.includes("keeps its own copy of this conversation"))).toHaveLength(kept ? 1 : 0);
     await until("its copy to be as told", async () => (await keeps(name, lane, agentSessionId!)) === kept, patienceMs);
@@ -111,7 +111,7 @@ function open(name: RealAgent): Promise<ChatLane> {
   return lane;
 }
 
-/** Whole ones: the last may still be written. */
+/** Complete ones: the last may still be written. */
 function lines(text: string): Record<string, unknown>[] {
   return text
     .slice(0, text.lastIndexOf("\n") + 1)

@@ -1,4 +1,4 @@
-/** One real agent in a chat session under the real daemon, on a model server of its own. `await using` ends all of it. */
+/** One real agent in a chat session under the real daemon, with its own model server. `await using` stops all of it. */
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ export class ChatLane implements AsyncDisposable {
     this.#client = createClient({ transport: new SocketTransport(home.paths.socket) });
   }
 
-  /** `prepare` is called while no daemon runs, before the home is used; `addressOf` gives the model's URL as the agent sees it. */
+  /** `prepare` is called while no daemon runs, before the home is used; `addressOf` returns the model's URL as the agent sees it. */
   static async open(
     agent: RealAgent,
     prepare: (home: ProjectHome) => void = () => undefined,
@@ -49,7 +49,7 @@ export class ChatLane implements AsyncDisposable {
     const words = Object.entries(env).map(([key, value]) => `      ${key}: ${JSON.stringify(value)}`);
     const head = ["projects:", "  my-app:", "    path: .", "    prefix: ma", `    agent: ${agent}`, "    kind: chat"];
     writeFileSync(join(home.repo, "holdfast.yaml"), [...head, "    env:", ...words, ""].join("\n"));
-    // The daemon looks for the agent's command where the lane installed it.
+    // The daemon finds the agent's command where the lane installed it.
     home.env["PATH"] = env["PATH"]!;
     await home.ok(["stop"]);
     prepare(home);
@@ -65,7 +65,7 @@ export class ChatLane implements AsyncDisposable {
     this.workspace = session.workspacePath;
   }
 
-  /** Sends a prompt and does not wait for its turn. */
+  /** Sends a prompt without waiting for its turn. */
   async send(text: string, attachments: NonNullable<PromptRequest["attachments"]> = []): Promise<string> {
     const promptId = randomUUID();
     const body = { promptId, text, attachments, waitMs: patienceMs };
@@ -96,7 +96,7 @@ export class ChatLane implements AsyncDisposable {
     return this.#client.call("delete", { params: { id: this.id }, body: {} });
   }
 
-  /** One of the agent's own commands, as its person would run it. */
+  /** One of the agent's own commands, as the user would run it. */
   async own(...command: string[]): Promise<string> {
     const { stdout } = await this.home.run(command[0]!, command.slice(1), {
       cwd: this.home.repo,
@@ -120,7 +120,7 @@ export class ChatLane implements AsyncDisposable {
     return found.pid;
   }
 
-  /** What the daemon has on record of a prompt's turn; `first` for the one of the spawn. */
+  /** The recorded turn of a prompt; `first` for the spawn's. */
   async seen(promptId: string): Promise<TurnSeen> {
     const events = await this.events();
     const from = events.findIndex((event) => event.type === "turn.started" && event["promptId"] === promptId);
@@ -156,14 +156,14 @@ export class ChatLane implements AsyncDisposable {
     return (await this.events()).map(({ type }) => type);
   }
 
-  /** As if somebody had cleaned the agent's home up. */
+  /** As if the user had deleted the agent's files. */
   forgetConversations(): void {
     for (const name of laneAgents[this.agent].conversations) {
       rmSync(join(this.home.directory, "agent", name), { recursive: true, force: true });
     }
   }
 
-  /** What the agent itself has kept on disk, where that is text. */
+  /** The agent's own files that are text. */
   async transcriptSays(pattern: RegExp): Promise<void> {
     await until(
       `the transcript to hold ${pattern}`,
@@ -181,12 +181,12 @@ export class ChatLane implements AsyncDisposable {
     );
   }
 
-  /** What the agent has written, read past the daemon. */
+  /** The agent's output, read without the daemon. */
   out(): string {
     return this.#file("out");
   }
 
-  /** What was written for the agent. */
+  /** The agent's input. */
   input(): string {
     return this.#file("in");
   }
@@ -201,13 +201,13 @@ export class ChatLane implements AsyncDisposable {
     await until(`the agent to write ${pattern}`, () => pattern.test(this.out()), patienceMs);
   }
 
-  /** The agent's complete tree with keeper and tools, without the daemon. */
+  /** The agent's complete process tree with keeper and tools, without the daemon. */
   tree(): Marked[] {
     const home = new Set(markedProcesses(`HOLDFAST_HOME=${this.home.home}`).map(({ pid }) => pid));
     return markedProcesses(`HOLDFAST_SESSION=${this.id}`).filter(({ pid }) => home.has(pid));
   }
 
-  /** Another agent than this one, up and idle. */
+  /** A different agent process, up and idle. */
   async replaced(pid: number): Promise<number> {
     return this.#explained("another agent", async () => {
       const session = await this.show();

@@ -1,7 +1,7 @@
 /**
- * Each real agent over ACP under the real daemon: one session each, and the tests of one agent follow on each other. All
- * agents begin before any of them is resumed, and Gemini begins first and is resumed last, because it must not be resumed
- * in the minute in which its conversation began: our runtime would wait that out.
+ * Each real agent over ACP under the real daemon: one session per agent, whose tests build on each other. All
+ * agents start before any of them is resumed, and Gemini starts first and is resumed last, because it must not be resumed
+ * in the minute in which its conversation started: our runtime would wait.
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,10 +17,10 @@ const mustWait = (name: RealAgent): boolean =>
   builtInAgents.find(({ id }) => id === name)?.chat?.noLoadInBirthMinute === true;
 const order = realAgents("chat").toSorted((a, b) => Number(mustWait(b)) - Number(mustWait(a)));
 const lanes = new Map<RealAgent, Promise<ChatLane>>();
-/** What each conversation was told, in order: what `history?` must prove. */
+/** The prompts of each conversation, in order: `history?` must prove them. */
 const told = new Map<RealAgent, string[]>(order.map((name) => [name, []]));
 
-/** A valid PNG of 8 by 8 pixels: some agents look into it. */
+/** A valid PNG of 8 by 8 pixels: some agents decode it. */
 const squarePng =
   "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAMklEQVR4nG3CMREAIAADsSpBCUqYXwRKUIKIn1GEgeaSYD+wzsQ6C+tsrHOwzsU6" +
   "D+sPn7VlQaooJPwAAAAASUVORK5CYII=";
@@ -28,7 +28,7 @@ const first = "say: first words";
 const twoGates = "say: begun\ngate: one\nsay: middle\ngate: two\nsay: finished";
 const whileAway = "say: leaving\ngate: away\nsay: done alone";
 const asking = "say: asking\ngate: ask\ntool: bash touch made";
-/** A tool that runs, and what it put into a process session of its own. */
+/** A running tool, and its child in its own process session. */
 const toolRuns = "say: running\ntool: bash setsid sleep 4712 & sleep 4711";
 
 afterAll(async () => {
@@ -154,7 +154,7 @@ describe.each(order.toReversed())("%s loses what stands around it", (name) => {
     const session = await lane.show();
     const pids = [lane.pid(session, "keeper"), lane.pid(session, "feeder")];
     for (const pid of pids) process.kill(pid, "SIGKILL");
-    // One that is only about to die still takes the prompt, and with it into the grave.
+    // A dying agent would still accept the prompt, and lose it.
     await until("both to be gone", () => !pids.some(isRunning));
     expect(await lane.turn("history?")).toMatchObject({ text: expect.stringContaining(history(name)) });
     expect(lane.pid(await lane.show())).not.toBe(lane.pid(session));
@@ -166,7 +166,7 @@ describe.each(order)("%s receives more than text", (name) => {
   test("[CHAT-89] an image, a file's content and a file's path reach the model", async () => {
     const lane = await open(name);
     writeFileSync(join(lane.workspace, "notes.md"), "the words of a file\n");
-    // On its own: gemini leaves an image out of a prompt that also refers to files.
+    // Separately: gemini drops an image from a prompt that also refers to files.
     const image = await lane.send("say: seen", [{ type: "image", mimeType: "image/png", data: squarePng }]);
     expect(await lane.ended(image)).toMatchObject({ text: said("seen"), stopReason: "end_turn" });
     const files = await lane.send("say: read", [
@@ -186,7 +186,7 @@ function open(name: RealAgent): Promise<ChatLane> {
   return lane;
 }
 
-/** The model ends each thing that it says with a line end. */
+/** The model ends each text with a line break. */
 function said(...words: string[]): string {
   return words.map((word) => `${word}\n`).join("");
 }

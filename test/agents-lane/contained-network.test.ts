@@ -1,6 +1,6 @@
 /**
- * Each real agent, contained, with a network that is an allow list: it reaches its model through the proxy, and no
- * foreign port, and finishes its task.
+ * Each real agent, contained, with an allow list: it reaches its model through the proxy but no other port, and
+ * finishes its task.
  */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -12,7 +12,7 @@ import { ChatLane, patienceMs } from "./chat-lane.ts";
 import { builtInAgents } from "../../src/agents/registry.ts";
 import { realAgents } from "./agents/agents.ts";
 
-/** A service of this machine that is not listed: the lane's stand-in for a database, or for Holdfast. */
+/** A local service that is not listed: the lane's stand-in for a database, or for Holdfast. */
 const foreign = createServer((_request, response) => response.end("foreign service"));
 let port = 0;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => void foreign.close());
 
-/** Another loopback address, which no agent takes for its own: it has to ask the proxy for it. */
+/** Another loopback address, which no agent takes for its own: it must use the proxy. */
 const elsewhere = "127.0.0.2";
 
 describe.each(realAgents("network"))("%s, with an allow list", (name) => {
@@ -30,7 +30,7 @@ describe.each(realAgents("network"))("%s, with an allow list", (name) => {
     let modelPort = 0;
     const relay = createRelay((socket) => {
       const model = connect(modelPort, "127.0.0.1");
-      // Either side may be ended first.
+      // Either side may be stopped first.
       socket.on("error", () => model.destroy());
       model.on("error", () => socket.destroy());
       socket.pipe(model).pipe(socket);

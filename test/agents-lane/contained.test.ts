@@ -1,6 +1,6 @@
 /**
- * Each real agent, contained, as a chat under the real daemon: it is told to do what a hostile prompt would have it do, and
- * then its task. None of the first works, and the task is done.
+ * Each real agent, contained, as a chat under the real daemon: it is prompted to do what a hostile prompt would request, and
+ * then its task. None of the former works, and the task is done.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ function script(lane: ChatLane): string {
   ].join("\n");
 }
 
-/** A complete turn, with everything allowed that it asks for: the user is careless. */
+/** A complete turn, with every permission granted: the user is careless. */
 async function careless(lane: ChatLane, promptId: string): Promise<string> {
   await until(
     "the turn to end",

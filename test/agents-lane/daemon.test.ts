@@ -1,4 +1,4 @@
-/** Real agents under the real daemon: they keep running when it goes, and come back into their conversation after a reboot. */
+/** Real agents under the real daemon: they keep running without it, and resume their conversation after a reboot. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -31,7 +31,7 @@ async function lane(name: RealAgent) {
       "",
     ].join("\n"),
   );
-  // The daemon looks for the agent's command where the lane installed it.
+  // The daemon finds the agent's command where the lane installed it.
   home.env["PATH"] = env["PATH"]!;
   await home.ok(["stop"]);
   await home.ok(["start", "--port", "0"]);
@@ -71,7 +71,7 @@ test("[SESSION-12] claude keeps its pid in mid-turn across SIGKILL, stop and res
   const { id } = await home.json(["spawn", "my-app", "--prompt", "say: begun\ngate: middle\nsay: finished"], {
     timeoutMs: startMs,
   });
-  // What the model says, not the prompt.
+  // The model's text, not the prompt.
   await until("the turn to be under way", async () => /(?<!say: )begun/.test(await screen(id)), startMs);
   const agent = await home.agent(id);
   await home.crash();
@@ -92,7 +92,7 @@ describe.each(realAgents("daemon"))("%s", (name) => {
   test("[SESSION-13] resumes its conversation after a reboot", async () => {
     await using world = await lane(name);
     const { home, model, status, screen } = world;
-    // Held until it was seen to work: some are idle for a moment before they take their first prompt.
+    // Held until it was observed working: some are idle for a moment before they accept their first prompt.
     const first = "say: before the reboot\ngate: seen";
     const { id } = await home.json(["spawn", "my-app", "--prompt", first], { timeoutMs: startMs });
     await status(id, "working");
@@ -102,7 +102,7 @@ describe.each(realAgents("daemon"))("%s", (name) => {
     expect(before.agentSessionId).not.toBeNull();
     await home.ok(["stop"]);
     await home.run("tmux", ["-L", home.paths.tmuxSocket, "kill-server"]);
-    // As a machine that goes down does: gracefully, and what stays is ended by force.
+    // Like a machine that shuts down: gracefully, then by force.
     const left = (): Marked[] => markedProcesses(`HOLDFAST_HOME=${home.home}`);
     for (const one of left()) tryKill(one.pid);
     await until("all of it to end", () => left().length === 0, 5_000).catch(() => endMarked(left()));
@@ -127,7 +127,7 @@ describe.each(realAgents("daemon"))("%s", (name) => {
   });
 });
 
-/** It may have gone with its terminal. */
+/** It may have exited with its terminal. */
 function tryKill(pid: number): void {
   try {
     process.kill(pid, "SIGTERM");

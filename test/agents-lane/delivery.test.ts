@@ -1,6 +1,6 @@
 /**
- * The matrix of deliveries: each real agent, prompted at the worst moments through the real daemon and the CLI, against
- * a ledger of what the model was sent. `HOLDFAST_TEST_ROUNDS` sets the rounds (default 5), `HOLDFAST_TEST_AGENTS` the
+ * The delivery matrix: each real agent, prompted at the worst moments through the real daemon and the CLI, against
+ * a ledger of what the model received. `HOLDFAST_TEST_ROUNDS` sets the rounds (default 5), `HOLDFAST_TEST_AGENTS` the
  * agents. All agents run at the same time in one daemon, so that the machine is busy while they start.
  */
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -30,7 +30,7 @@ function words({ agent, way, round, receipt, arrived, seconds }: Line): string {
   return `${agent} ${way} ${round}: ${receipt}${arrived ? "" : ", NOT ARRIVED"} (${seconds.toFixed(1)} s)`;
 }
 
-/** One line for each agent and way: how many of the prompts arrived, what their receipts were, and the slowest. */
+/** One line per agent and way: how many prompts arrived, their receipts, and the slowest. */
 function matrix(ledger: readonly Line[]): string {
   const cells = Map.groupBy(ledger, ({ agent, way }) => `${agent.padEnd(9)}${way}`);
   const rows = [...cells].toSorted(([a], [b]) => a.localeCompare(b));
@@ -46,7 +46,7 @@ function matrix(ledger: readonly Line[]): string {
     .join("\n");
 }
 
-/** What a prompt may look like around its step. Prompts behind `asked` stand below words of a question. */
+/** Variants of a prompt around its step. Prompts behind `asked` are below the text of a question. */
 const shapes: Record<string, (step: string) => string> = {
   paragraphs: (step) => `Hi,\n\n${step}\n\nThanks`,
   list: (step) => `1. first\n2. second\n\n${step}`,
@@ -56,7 +56,7 @@ const shapes: Record<string, (step: string) => string> = {
 
 const prefixOf = (name: RealAgent): string => name.slice(0, 2);
 
-/** Two projects for each agent: one as it is, one whose command sleeps three seconds before it becomes the agent. */
+/** Two projects per agent: one unchanged, one whose command sleeps three seconds before it becomes the agent. */
 async function open(): Promise<{ home: ProjectHome; model: ModelServer }> {
   const model = await startModelServer();
   const home = await ProjectHome.make();
@@ -151,7 +151,7 @@ test(`[SESSION-44] ${agents.join(", ")}: ${rounds} rounds of spawn, stop, SIGKIL
   const play = async (agent: RealAgent, round: number): Promise<void> => {
     const { id } = await home.json(["spawn", agent, "--name", `round ${round}`], { timeoutMs: patienceMs });
     await send(agent, id, "spawned", round);
-    // Every agent gets every shape once, in its first round: each takes a few seconds in an agent that runs.
+    // Every agent gets every variant once, in its first round: each takes a few seconds in a running agent.
     if (round === 1) await playShapes(agent, id);
     await home.ok(["session", "stop", id]);
     await kept(agent, id, await send(agent, id, "stopped", round), `say: ${agent} spawned ${round}`);

@@ -1,4 +1,4 @@
-/** Runs in a mount namespace of its own (see small-disk.ts): one real agent whose disk is full in mid-turn and then is not. */
+/** Runs in its own mount namespace (see small-disk.ts): one real agent whose disk fills up in mid-turn and is then freed. */
 import { SmallDisk, tellFrom } from "../harness/small-disk.ts";
 import { ChatLane } from "./chat-lane.ts";
 import type { RealAgent } from "./agents/agents.ts";

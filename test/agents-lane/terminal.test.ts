@@ -1,4 +1,4 @@
-/** Each real agent in a terminal session: what its data file says must be what it does. */
+/** Each real agent in a terminal session must behave as its data file describes. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -13,7 +13,7 @@ const stopping = { force: false, deadlineMs: 10_000 };
 
 describe.each(realAgents("terminal"))("%s", (name) => {
   const terminal = agents.get(name)!.terminal!;
-  /** Without hooks an agent's title speaks. Claude's own file is believed before its hooks. */
+  /** Without hooks the agent's title counts. Claude's own file takes precedence over its hooks. */
   const hooks = hasHooks(name);
   const source = terminal.readStatus !== undefined ? "status" : hooks ? "hook" : "title";
 
@@ -24,7 +24,7 @@ describe.each(realAgents("terminal"))("%s", (name) => {
     await world.until("working", source);
     world.model.openGate("first");
     const idle = await world.until("idle", source);
-    // Claude's own file says that it is idle a moment before its hook.
+    // Claude's own file reports idle a moment before its hook.
     const told = async (): Promise<boolean> => (await world.seen()).said?.includes("first words") === true;
     if (hooks) await until("what it said", told, patienceMs);
     expect(idle.agentSessionId).toMatch(/^[\w-]{8,}$/);
@@ -60,7 +60,7 @@ describe.each(realAgents("terminal"))("%s", (name) => {
     await using world = await LaneWorld.open(name);
     await world.start("fresh", "say: before\ngate: never");
     await world.until("working");
-    // Its answer, not the prompt.
+    // The reply, not the prompt.
     await world.untilScreen(/(?<!say: )before/);
     const [key, again] = terminal.interrupt;
     await world.press(key!);

@@ -1,4 +1,4 @@
-/** One real agent in our tmux runtime, on a model server of its own. `await using` ends all of it. */
+/** One real agent in our tmux runtime, with its own model server. `await using` stops all of it. */
 import { spawnSync } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
@@ -18,12 +18,12 @@ import { startModelServer } from "../model-server/server.ts";
 import type { ModelServer } from "../model-server/server.ts";
 import { cacheDirectory, laneAgents, prepareRealAgent, type RealAgent } from "./agents/agents.ts";
 
-/** A cold start of the slowest takes 15 s on two busy cores, and nearly a minute where ten others want them too. */
+/** A cold start of the slowest takes 15 s on two busy cores, and nearly a minute if ten others compete. */
 export const patienceMs = 120_000;
 
 const agents = openAgents([], thisMachine([process.execPath, "demo-agent.cjs"]));
 
-/** Whether the agent's own hooks speak here. Without root Gemini has none. */
+/** Whether the agent's own hooks work here. Without root Gemini has none. */
 export function hasHooks(name: RealAgent): boolean {
   const { env } = agents.get(name)!.terminal!;
   return (
@@ -63,7 +63,7 @@ export class LaneWorld implements AsyncDisposable {
     this.workspace = join(directory, "work");
     this.model = model;
     mkdirSync(this.workspace);
-    // Or agents take the checkout around it for their project.
+    // Otherwise agents take the surrounding checkout for their project.
     spawnSync("git", ["init", "--quiet", this.workspace]);
     const home = join(directory, "home");
     const folders = [this.workspace];
@@ -75,12 +75,12 @@ export class LaneWorld implements AsyncDisposable {
       agents: { of: (session) => agents.get(session.agent), list: () => agents.list() },
       bootId: bootId(),
       contain: openContainment({ directory: join(directory, "contained"), hidden: [join(directory, "tmux")] }),
-      // OpenCode needs longer than a daemon waits to say that it does not know a conversation.
+      // OpenCode needs longer than a daemon waits to report an unknown conversation.
       settle: { resumeMs: patienceMs },
       sendTimes: {
         arriveMs: patienceMs,
         reactMs: patienceMs,
-        // On a busy machine the screen moves long before a hook speaks.
+        // On a busy machine the screen changes long before a hook runs.
         hookMs: patienceMs,
       },
       env: { HOLDFAST_HOME: directory, HOLDFAST_TEST_RUN: process.env["HOLDFAST_TEST_RUN"] ?? "alone" },
@@ -95,14 +95,14 @@ export class LaneWorld implements AsyncDisposable {
   }
 
   static async open(agent: RealAgent, options: WorldOptions = {}): Promise<LaneWorld> {
-    // Below the cache, not in /tmp: Gemini reads no settings from where everybody may write.
+    // Below the cache, not in /tmp: Gemini reads no settings from world-writable folders.
     const runs = join(cacheDirectory(), "runs");
     mkdirSync(runs, { recursive: true });
     const directory = mkdtempSync(join(runs, `${agent}-`));
     return new LaneWorld(agent, directory, await startModelServer(), options);
   }
 
-  /** Launches; a prompt that the agent does not take as an argument is typed once it is ready. */
+  /** Launches; a prompt that the agent does not accept as an argument is typed once it is ready. */
   async start(how: LaunchHow, prompt: string | null): Promise<Extract<LaunchResult, { launched: true }>> {
     const result = await this.launch(how, prompt);
     if (!result.launched) throw new Error(`launch failed: ${result.reason}\n${result.lastLines.join("\n")}`);
@@ -130,7 +130,7 @@ export class LaneWorld implements AsyncDisposable {
     return known(await look(this.runtime, this.session));
   }
 
-  /** What is seen once the agent does this, by the word of this source where one is named. */
+  /** The observation once the agent has this activity, from this source if one is given. */
   async until(activity: Activity, source?: string): Promise<RuntimeSeen> {
     try {
       return await until(
@@ -147,7 +147,7 @@ export class LaneWorld implements AsyncDisposable {
     }
   }
 
-  /** Sends, and tries again while the agent is not ready for it. */
+  /** Sends, and retries while the agent is not ready. */
   send(text: string): Promise<SendResult> {
     return until(
       `${this.agent} to take a prompt`,
@@ -171,7 +171,7 @@ export class LaneWorld implements AsyncDisposable {
     return this.runtime.capture(this.session, 50);
   }
 
-  /** One key after the other: two at once are read as a chord. */
+  /** One key at a time: two in one write are read as a chord. */
   async press(...keys: string[]): Promise<void> {
     for (const key of keys) {
       const before = await this.screen();
@@ -180,7 +180,7 @@ export class LaneWorld implements AsyncDisposable {
     }
   }
 
-  /** Presses it until the agent is idle: one that draws does not hear every key. */
+  /** Presses it until the agent is idle: an agent that is drawing misses keys. */
   async interrupt(key: string): Promise<void> {
     await until(
       "the interrupt to be heard",

@@ -1,4 +1,4 @@
-/** The chat half of a daemon in a process of its own, to be killed at any moment: adopts what is there and reads on. */
+/** The chat half of a daemon in its own process, to be killed at any moment: adopts running agents and continues reading. */
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { bootId } from "../../src/base/pid.ts";
@@ -36,7 +36,7 @@ for (;;) {
     const { text } = store.prompt(session.id, next.promptId)!;
     await runtime.send(session, { promptId: asPromptId(next.promptId), text });
   }
-  // For the test's eyes only: its own store must not be open while this one is.
+  // Only for the test: its own store must not be open while this one is.
   if (store.sessions().every((session) => session.queue.length === 0 && session.turn.turn !== "open")) process.exit(0);
   await delay(5);
 }

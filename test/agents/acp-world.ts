@@ -1,6 +1,6 @@
 /**
- * A chat runtime of a test's own, with a real store, and agents from ../acp-agents. `restart` leaves everything as a
- * daemon that dies would and opens it again. `await using` ends what is left.
+ * A chat runtime for one test, with a real store and agents from ../acp-agents. `restart` leaves everything as a
+ * dying daemon would and opens it again. `await using` stops what is left.
  */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -57,7 +57,7 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
     this.start(over);
   }
 
-  /** As a daemon that starts now. */
+  /** Like a daemon that starts now. */
   start(over: Partial<AcpRuntimeOptions> = {}, quietMs = 60_000): void {
     const agents: Agents = {
       of: ({ agent }) => this.#agents.get(agent) ?? null,
@@ -86,7 +86,7 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
     this.#opened.push({ runtime: this.runtime, store, close });
   }
 
-  /** The daemon dies: nothing more is stored, whatever is going on. */
+  /** The daemon dies: nothing more is stored, whatever is in progress. */
   die(): void {
     this.store.close();
     void this.runtime.close();
@@ -106,7 +106,7 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
     return this.planned(behaviours[behaviour], { env });
   }
 
-  /** A session as it would be stored, without a store behind it. */
+  /** A session as it would be stored, but without a store. */
   planned(program: string, agent: Partial<ChatAgent> = {}): SessionState {
     const id = this.#register(program, agent);
     const created = this.#created(id);
@@ -139,7 +139,7 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
     return (await this.store.create(this.#created(id), [this.#ready()])).id;
   }
 
-  /** Launches as the daemon would: recorded first, and recorded when it is up. */
+  /** Launches as the daemon would: recorded before the start, and again when it is up. */
   async launch(id: SessionId, how: LaunchHow = "fresh"): Promise<LaunchResult> {
     const launch = asLaunchId(randomUUID());
     const session = await this.record(id, { type: "launch.started", launch, how, attempt: 1 });
@@ -150,7 +150,7 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
     return result;
   }
 
-  /** Creates and launches; fails the test when that fails. */
+  /** Creates and launches; fails the test if that fails. */
   async up(program: string, agent: Partial<ChatAgent> = {}): Promise<SessionId> {
     const id = await this.create(program, agent);
     const result = await this.launch(id);
@@ -189,7 +189,7 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
     return this.events(id).flatMap((event) => (event.type === "turn.ended" ? [event.stopReason] : []));
   }
 
-  /** Waits for the end of the turn and gives its stop reason. */
+  /** Waits for the end of the turn and returns its stop reason. */
   async ended(id: SessionId, count = 1, deadlineMs?: number): Promise<string> {
     return until(`turn ${count} of ${id} to end`, () => this.ends(id)[count - 1], deadlineMs);
   }
@@ -198,7 +198,7 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
     return (await this.runtime.observe([this.state(id)])).get(id)!;
   }
 
-  /** As a reboot would. */
+  /** Like a reboot. */
   async killEverything(): Promise<void> {
     await endMarked(markedProcesses(`HOLDFAST_HOME=${this.directory}`));
   }
@@ -213,7 +213,7 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
     return join(this.workers, id, run.launch);
   }
 
-  /** By who started them: what a feeder or watcher has just forked does not look like itself yet. */
+  /** By parent: a process that a feeder or watcher just forked still has another command line. */
   processes({ id }: Pick<SessionState, "id">): number[] {
     const session = join(this.workers, id);
     const launches = existsSync(session) ? readdirSync(session).map((name) => readPids(join(session, name))) : [];
@@ -237,7 +237,7 @@ export class AcpWorld implements RuntimeWorld, AsyncDisposable {
     const { env = {}, ...more } = agent;
     const chat: ChatAgent = {
       command: [process.execPath, join(root, path)],
-      // As the daemon would put it in: the contract's launches carry no environment of their own.
+      // As the daemon would set it: the contract's launches have no environment.
       env: { HOLDFAST_SESSION: `t-${this.#sessions}`, ...env },
       notFound: [{ code: -32_002, message: null }],
       ...more,

@@ -1,6 +1,6 @@
 /**
- * A program of an agent's that asks the daemon on its own, as one that means harm would: `asks-daemon.ts <directory> [stay]`
- * sends the requests of `<directory>/ask.json` and writes the answers to `answer.json`; with `stay` it waits for more.
+ * An agent's program that calls the daemon on its own, as a malicious one would: `asks-daemon.ts <directory> [stay]`
+ * sends the requests in `<directory>/ask.json` and writes the responses to `answer.json`; with `stay` it waits for more.
  */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
@@ -45,7 +45,7 @@ function send({ to, method, path, headers = {}, body }: DaemonRequest): Promise<
   return new Promise((resolve, reject) => {
     const asking = request({ ...place, method, path, agent: false, headers: { ...own, ...headers } }, (response) => {
       let answer = "";
-      // A stream that is given at all is answer enough.
+      // Opening the stream is enough of a response.
       if (response.headers["content-type"]?.startsWith("text/event-stream") === true) {
         resolve({ status: response.statusCode ?? 0, text: answer });
         asking.destroy();

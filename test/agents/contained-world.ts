@@ -1,4 +1,4 @@
-/** The worlds of both runtimes with every session contained, and what of a session runs, however it hides. */
+/** The worlds of both runtimes with every session contained, and a list of a session's processes, however they hide. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pidNamespace } from "../../src/base/pid-namespace.ts";
@@ -15,7 +15,7 @@ import { AcpWorld } from "./acp-world.ts";
 import { TmuxWorld } from "./tmux-world.ts";
 
 const root = join(import.meta.dirname, "../..");
-/** The test's own programs are somewhere else than an agent's would be. */
+/** The test's own programs are in a different place than an agent's. */
 export const contained: Containment = { mode: "worktree", network: "on", read: [root], write: [] };
 
 function containing(directory: string): Containing {
@@ -84,7 +84,7 @@ export class ContainedAcpWorld extends AcpWorld {
   }
 }
 
-/** All that is in the pid namespace of anything that carries the session's marks, less what only makes that namespace. */
+/** Everything in the pid namespace of any process with the session's marks, except the processes that create it. */
 function inside({ id }: SessionState, directory: string): number[] {
   const marked = new Set(markedProcesses(`HOLDFAST_SESSION=${id}`).map(({ pid }) => pid));
   const world = markedProcesses(`${variable}=${directory}`).filter(({ pid }) => marked.has(pid));

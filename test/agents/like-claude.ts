@@ -1,8 +1,8 @@
 /**
- * Started in place of Claude Code: its arguments, its hooks and its input line, and faults by files. While the file
- * FAKE_GATE is missing it has not taken the terminal over; while FAKE_DIALOG is there it shows a menu in place of its
- * input line; while FAKE_SILENT is there it works and its hooks wait. FAKE_LOG gets the prompts that it took as JSON lines;
- * FAKE_DROPS makes it drop the first prompt that it is given.
+ * Replaces Claude Code: its arguments, its hooks and its input line, with faults controlled by files. While the file
+ * FAKE_GATE is missing it has not taken over the terminal; while FAKE_DIALOG exists it shows a menu instead of its
+ * input line; while FAKE_SILENT exists it works and its hooks wait. FAKE_LOG gets the accepted prompts as JSON lines;
+ * FAKE_DROPS makes it drop its first prompt.
  */
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";

@@ -2,13 +2,13 @@
  * A fake screen of an agent: a framed composer that wraps what is typed or pasted, submits on Enter, and redraws itself.
  * Options by environment: COMPOSER_HOOKS (file for a hook line per submitted prompt), COMPOSER_LOG (file that gets
  * the submitted prompts as JSON lines), COMPOSER_PLACEHOLDER (long pastes show as "[Pasted text #1 +9 lines]"),
- * COMPOSER_DEAF (pastes are dropped), COMPOSER_ASKS (a paste opens a question instead), COMPOSER_GUARD (so many ms after a
- * paste Enter is a line break), COMPOSER_GATE (until this file is there it has not taken the terminal over: the kernel
- * echoes, and what was typed is dropped at the end of it), COMPOSER_ENTERS (so many Enters become line breaks),
- * COMPOSER_DIALOG (while this file is there a list takes the place of the composer, and keys choose from it),
- * COMPOSER_KEEPS (until this file is there prompts are kept for later, as by an agent that is busy), COMPOSER_OPENS (until
- * this file is there a prompt that was sent stays in the composer, and each further Enter sends it once more), COMPOSER_CURSOR
- * (the cursor stands behind what was typed; else it is parked below).
+ * COMPOSER_DEAF (pastes are dropped), COMPOSER_ASKS (a paste opens a question instead), COMPOSER_GUARD (for so many ms after
+ * a paste, Enter is a line break), COMPOSER_GATE (until this file exists it has not taken over the terminal: the kernel
+ * echoes, and typed text is then dropped), COMPOSER_ENTERS (so many Enters become line breaks),
+ * COMPOSER_DIALOG (while this file exists a list replaces the composer, and keys choose from it),
+ * COMPOSER_KEEPS (until this file exists prompts are queued, as by a busy agent), COMPOSER_OPENS (until
+ * this file exists a sent prompt stays in the composer, and each further Enter sends it again), COMPOSER_CURSOR
+ * (the cursor is after the typed text; otherwise it is parked below).
  */
 import { appendFileSync, existsSync } from "node:fs";
 
@@ -70,7 +70,7 @@ function submit(): void {
 
 function accept(prompt: string): void {
   if (env["COMPOSER_LOG"] !== undefined) appendFileSync(env["COMPOSER_LOG"], `${JSON.stringify(prompt)}\n`);
-  // An agent's command is no prompt.
+  // An agent's command is not a prompt.
   if (env["COMPOSER_HOOKS"] !== undefined && !prompt.startsWith("/")) {
     const line = { event: "UserPromptSubmit", session_id: "conversation-7", prompt };
     appendFileSync(env["COMPOSER_HOOKS"], `${JSON.stringify(line)}\n`);
@@ -132,7 +132,7 @@ function type(text: string): void {
 function begin(): void {
   process.stdin.setRawMode(true);
   process.stdin.setEncoding("utf8");
-  // As real agents do: what came before is gone.
+  // As in real agents: earlier input is gone.
   process.stdin.read();
   process.stdin.on("data", (chunk: string) => {
     if (hasDialog()) {
@@ -152,7 +152,7 @@ let drawn = "";
 function tick(): void {
   const state = `${hasDialog()} ${isThere("COMPOSER_KEEPS")}`;
   if (isThere("COMPOSER_KEEPS")) for (const prompt of kept.splice(0)) accept(prompt);
-  // A few ticks later, so that an Enter that was pressed before is read.
+  // A few ticks later, so that an earlier Enter is read first.
   if (opening > 0 && isThere("COMPOSER_OPENS") && (openTicks -= 1) < 0) {
     for (; opening > 1; opening -= 1) accept(composer);
     opening = 0;

@@ -1,6 +1,6 @@
 /**
- * A tmux runtime of a test's own: own directory, own socket, agents from this folder. `await using` ends the server
- * that this test made and fails the test when a process of it is left.
+ * A tmux runtime for one test: own directory, own socket, agents from this folder. `await using` stops the server
+ * that this test started and fails the test if one of its processes is left.
  */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -45,7 +45,7 @@ export class TmuxWorld implements RuntimeWorld, AsyncDisposable {
       agents,
       bootId: bootId(),
       env: { ...this.#environment(), HOLDFAST_HOME: this.directory },
-      // A launch is over when the agent waits for something or has ended, however long a busy machine takes to let it.
+      // A launch is done when the agent waits for input or has exited, however long that takes on a busy machine.
       settle: { freshMs: 30_000 },
       ...over,
     });
@@ -58,7 +58,7 @@ export class TmuxWorld implements RuntimeWorld, AsyncDisposable {
     return this.sessionOf({ start: command });
   }
 
-  /** A session of an agent of its own. */
+  /** A session with its own agent definition. */
   sessionOf(agent: Partial<TerminalAgent>, over: Partial<SessionState> = {}): SessionState {
     this.#sessions += 1;
     const id = `agent-${this.#sessions}`;
@@ -72,7 +72,7 @@ export class TmuxWorld implements RuntimeWorld, AsyncDisposable {
     });
   }
 
-  /** Launches it and gives the session as it is recorded afterwards. */
+  /** Launches it and returns the session as recorded afterwards. */
   async up(
     runtime: Runtime,
     planned: SessionState,

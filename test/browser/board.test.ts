@@ -19,7 +19,7 @@ const cursorAt = (page: Page, words: string): Promise<true> =>
 
 test("[WEB-2, WEB-7, WEB-24] the board: live columns by need; a permission request is answered on its card; the list", async () => {
   await using home = await ChatHome.open();
-  // Longer than a card's box: what stands at its end must be seen before it is allowed.
+  // Longer than a card's box: its end must be seen before it is allowed.
   const asked = `run the tests? ${"--and-more ".repeat(60)}--to-the-end`;
   const asking = await home.chat(`say: I looked around.\nask: ${asked}`);
   const working = await home.chat("gate: open");
@@ -110,7 +110,7 @@ test("[WEB-3, WEB-5, WEB-6, WEB-10] filter, search, order, keyboard and command 
   await page.keyboard.press("k");
   await cursorAt(page, ids[0]!);
 
-  // The cursor goes along with its session, and an open menu holds the board still.
+  // The cursor follows its session, and an open menu keeps the board from moving.
   await home.send(ids[0]!, "gate: a");
   await column(page, "Working").getByRole("article", { name: ids[0]! }).waitFor();
   await cursorAt(page, ids[0]!);
@@ -127,7 +127,7 @@ test("[WEB-3, WEB-5, WEB-6, WEB-10] filter, search, order, keyboard and command 
   await cursorAt(page, ids[0]!);
   await page.keyboard.press("Enter");
   await page.waitForURL(`**/s/${ids[0]}`);
-  // The two keys belong together for a moment only, and a page that is busy opening takes longer.
+  // The two keys must follow each other quickly, and a page that is still opening takes longer.
   await page.getByRole("textbox", { name: "Prompt" }).waitFor();
   await page.keyboard.press("g");
   await page.keyboard.press("b");
@@ -191,11 +191,11 @@ test("[WEB-15] fifty sessions are drawn completely, searched and opened", async 
   const live = 12;
   const ids = await Promise.all(
     Array.from({ length: count }, async (_, at) => {
-      // All at once: which gets which number is chance, so the one that is searched for has a name without any.
+      // All together: their numbers are random, so the one to search for has a name without one.
       const name = at === count - 1 ? "The roof" : `Task ${at + 1}`;
       const body = { project: "my-app", agent: "demo", kind: "terminal", name, wait: false } as const;
       const { id } = await home.call("spawn", "-", { body });
-      // Most are ended before they are whole: the board shows fifty all the same.
+      // Most are killed before they are complete: the board still shows fifty.
       if (at >= live) await home.call("stop", id, { body: { wait: false } });
       return id;
     }),

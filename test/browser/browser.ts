@@ -1,6 +1,6 @@
 /**
- * A person at a browser: one chromium for a test file, contexts that watch for complaints, and the login by the printed
- * link. A complaint (console error, uncaught error, violation of the content policy) fails the test that made it.
+ * A user at a browser: one chromium per test file, contexts that watch for errors, and the login by the printed
+ * link. An error (console error, uncaught error, violation of the content policy) fails the test that caused it.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -14,7 +14,7 @@ export const desktop = { width: 1440, height: 900 };
 export const phone = { width: 390, height: 844 };
 /** What a loaded two-core machine may need for one step. */
 const stepMs = 20_000;
-/** And for a test of dozens of them: none may end in the middle of a step that has time left. */
+/** And for a test of dozens of steps: no test may time out during a step that still has time. */
 const testMs = 150_000;
 
 let browser: Browser;
@@ -45,16 +45,16 @@ export function launchBrowser(more: readonly string[] = []): Promise<Browser> {
 export interface Tab extends AsyncDisposable {
   page: Page;
   context: BrowserContext;
-  /** What the browser complained about so far. */
+  /** The browser's errors so far. */
   complaints: string[];
 }
 
 export interface TabOptions extends BrowserContextOptions {
-  /** Complaints that the test provokes: a line that is down, say. */
+  /** Errors that the test provokes, such as a lost connection. */
   expected?: RegExp;
 }
 
-/** A browser of its own, not logged in. When it is closed, what it complained about fails the test. */
+/** A separate browser, not logged in. When it is closed, its errors fail the test. */
 export async function openTab(options: TabOptions = {}): Promise<Tab> {
   const { expected, ...rest } = options;
   const touch = (rest.viewport?.width ?? desktop.width) < 600 ? { hasTouch: true, isMobile: true } : {};
@@ -85,14 +85,14 @@ export async function loginLink(home: Home): Promise<string> {
   return (await home.ok(["dashboard", "--no-open"])).trim().split("\n").at(-1)!;
 }
 
-/** Opens the printed link, and then the address that is wanted. */
+/** Opens the printed link, and then the given address. */
 export async function logIn(page: Page, home: Home, path = "/"): Promise<void> {
   await page.goto(await loginLink(home));
   await page.getByRole("banner").waitFor();
   if (path !== "/") await page.goto(new URL(path, page.url()).href);
 }
 
-/** A browser that is logged in. */
+/** A logged-in browser. */
 export async function openDashboard(home: Home, options: TabOptions & { path?: string } = {}): Promise<Tab> {
   const { path, ...rest } = options;
   const tab = await openTab(rest);
@@ -100,19 +100,19 @@ export async function openDashboard(home: Home, options: TabOptions & { path?: s
   return tab;
 }
 
-/** The daemon was killed under the page: its requests fail, that for the service worker's file too, and the browser says so. */
+/** The daemon was killed under the page: its requests fail, also that for the service worker, and the browser logs it. */
 export const lineDown =
   /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INTERNET_DISCONNECTED|WebSocket connection|ERR_EMPTY_RESPONSE|ERR_FAILED|ERR_SOCKET_NOT_CONNECTED|^An unknown error occurred when fetching the script\.$/;
 
 let axe: string | undefined;
 
-/** Finds what screen readers, keyboards and tired eyes would trip over. */
+/** Finds problems for screen readers, keyboards and tired eyes. */
 export async function expectAccessible(page: Page): Promise<void> {
   axe ??= readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-  // By the debugger's evaluate, which the content policy does not concern.
+  // By the debugger's evaluate, which bypasses the content policy.
   await page.evaluate(axe);
   const found = await page.evaluate(async () => {
-    // Colours on their way from one scheme to the other are nobody's contrast.
+    // Contrast is measured only after the transition between color schemes.
     for (const animation of document.getAnimations()) if (animation instanceof CSSTransition) animation.finish();
     const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
     interface Violation {
@@ -130,12 +130,12 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(found).toEqual([]);
 }
 
-/** So many frames without a move are rest: rows get their height within two or three. */
+/** This many frames without movement mean that it rests: rows get their height within two or three. */
 const restFrames = 10;
 
 /**
- * Where a scrolled element stands once it rests. To be waited for before something in it is pressed: while the page puts
- * rows in place and the driver scrolls to what it presses, each undoes the other, and the press goes beside.
+ * The position of a scrolled element once it rests. Wait for it before pressing something inside: while the page places
+ * rows and the driver scrolls to its target, each undoes the other, and the press misses.
  */
 export function standsStill(scrolled: Locator): Promise<number> {
   const place = (frames: number) =>

@@ -7,7 +7,7 @@ import { expectAccessible, expectNoSideways, openDashboard, phone, useBrowser } 
 
 useBrowser();
 
-/** A worktree with a change of every kind. */
+/** A worktree with every kind of change. */
 async function changed(home: ChatHome): Promise<{ id: string; path: string }> {
   writeFileSync(join(home.repo, "kept.ts"), "export const one = 1;\nexport const two = 2;\n");
   writeFileSync(join(home.repo, "gone.ts"), "export const gone = true;\n");
@@ -42,7 +42,7 @@ test("[WEB-43] the changes view shows committed, staged, unstaged and untracked 
   await file("picture.bin").getByText("binary").waitFor();
   await page.getByText("export const committed = 1;").waitFor();
   await page.getByText("export const two = 22;").waitFor();
-  // What would turn the line round is written out.
+  // Bidirectional control characters are written out.
   await page.getByText("⟨U+202E⟩gnp.exe").waitFor();
   await expectAccessible(page);
 
@@ -59,7 +59,7 @@ test("[WEB-43] the changes view shows committed, staged, unstaged and untracked 
   await page.getByText("export const two = 22;").waitFor();
 
   writeFileSync(join(path, "later.ts"), "export const later = 1;\n");
-  // The agent did something: what it changed shows up without asking.
+  // The agent did something: its changes appear without a reload.
   await home.turn(id, "say: done");
   await file("later.ts").waitFor();
 });
@@ -105,7 +105,7 @@ test("[WEB-46] pressing a line's number opens a comment there, on a phone too", 
   await using home = await ChatHome.open();
   const { id } = await changed(home);
   const { workspacePath } = await home.show(id);
-  // Wider than the screen: it must be reached sideways by keyboard as well.
+  // Wider than the screen: it must be scrollable sideways by keyboard too.
   writeFileSync(join(workspacePath, "wide.ts"), `export const wide = "${"wide ".repeat(40)}";\n`);
   await using tab = await openDashboard(home, { path: `/s/${id}/changes`, viewport: phone });
   const { page } = tab;

@@ -1,4 +1,4 @@
-/** What becomes of a chat view when things go wrong around it, or its transcript is long or hostile. */
+/** A chat view when things go wrong around it, or its transcript is long or hostile. */
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -227,7 +227,7 @@ test("[WEB-54] a gap in the sequence that is not closed immediately is reported;
     const daemon = socket.connectToServer();
     daemon.onMessage((data) => {
       const frame = JSON.parse(String(data)) as { frame?: string; events?: unknown[] };
-      // The sessions come through, and with them how far they are; what happened is lost on the way.
+      // The sessions arrive with their sequence numbers; the events are lost in transit.
       socket.send(losing && frame.frame === "events" ? JSON.stringify({ ...frame, events: [] }) : data);
     });
   });
@@ -317,9 +317,9 @@ test("[WEB-69] hostile output stays inert, and 10 MB of it do not freeze the pag
 
   await home.send(id, "flood: 10000000\nsay: the end of it", { waitForTurn: true });
   await paragraph(page, "the end of it").waitFor();
-  // Drawn in parts: more on demand.
+  // Drawn in parts: more on request.
   await log.hover();
-  // What came last of it may be short and drawn whole: one goes up until a long part is met.
+  // Its last part may be short and drawn completely: scroll up to a long one.
   await until("a part that is not drawn whole", async () => {
     await page.mouse.wheel(0, -2_000);
     return (await log.getByRole("button", { name: /^Show more/ }).count()) > 0;
@@ -353,6 +353,6 @@ test("[WEB-71] the composer shows that the daemon is read-only; damaged output o
   await tab.page.getByPlaceholder("This daemon is read-only").waitFor();
   expect(await composer(tab.page).isDisabled()).toBe(true);
   await home.ok(["stop"]);
-  // The page looks for its daemon there, and would complain about one of another home.
+  // The page expects its daemon there, and would report one of another home.
   await home.ok(["start", "--port", port]);
 });

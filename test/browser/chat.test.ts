@@ -1,4 +1,4 @@
-/** The chat view, done as a person would, against the real daemon and the demo agent. */
+/** The chat view, used as a user would, against the real daemon and the demo agent. */
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { ChatHome } from "../harness/chat.ts";
@@ -31,7 +31,7 @@ test("[WEB-55] a reply is markdown while it streams; thinking is collapsed; plan
   await log.getByText("bold", { exact: true }).waitFor();
   expect(await log.getByText("bold", { exact: true }).evaluate((node) => node.tagName)).toBe("STRONG");
   await log.getByText("Working", { exact: true }).waitFor();
-  // Folded: its words are there for search, and not to be seen.
+  // Collapsed: its text is searchable but not visible.
   expect(await log.getByRole("paragraph").getByText("a secret thought").isVisible()).toBe(false);
   await log.getByText("Thought", { exact: true }).click();
   await log.getByRole("paragraph").getByText("a secret thought").waitFor();
@@ -65,7 +65,7 @@ test("[WEB-56] the view stays at the end while the agent writes; after scrolling
   await page.mouse.wheel(0, -600);
   const jump = page.getByRole("button", { name: /^Jump to latest/ });
   await jump.waitFor();
-  // The wheel glides, and rows that come into sight get their height: both have to be over.
+  // The wheel scrolls smoothly, and rows that come into view get their height: both must be done.
   const place = await standsStill(log);
   home.openGate("a");
   await home.ended(id, 2);
@@ -115,7 +115,7 @@ test("[WEB-58, WEB-59] Enter sends and Shift-Enter breaks the line; history, dra
     await holds("");
     await home.ended(id);
     expect((await home.turns(id))[0]!.text).toBe("one\ntwo\n");
-    // The history is what the page has heard of.
+    // The history is what the page has received.
     await transcript(page).getByText("two", { exact: true }).waitFor();
     await composer(page).press("ArrowUp");
     await holds("say: one\nsay: two");
@@ -208,7 +208,7 @@ test("[WEB-61, WEB-62, WEB-63, WEB-64] queued prompts can be changed, moved and 
   await using tab = await openChat(home, id);
   const { page } = tab;
   await transcript(page).getByText("begun", { exact: true }).waitFor();
-  // The first is slow on its way: the others must not overtake it.
+  // The first is delayed in transit: the others must not overtake it.
   let release: (() => void) | null = null;
   await page.route(new RegExp(`/api/sessions/${id}/prompts$`), async (route) => {
     if (release === null) await new Promise<void>((resolve) => (release = resolve));

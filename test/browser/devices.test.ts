@@ -56,22 +56,22 @@ test("[DEVICE-1, DEVICE-4, DEVICE-17] a program on the daemon's port learns noth
   await using tab = await openDashboard(home, { expected, path: `/s/${id}` });
   const { page } = tab;
   await page.getByRole("log").getByText("hello", { exact: true }).waitFor();
-  // A second tab of the same browser has a challenge of its own: neither gets in the other's way.
+  // A second tab of the same browser has its own challenge: the two do not interfere.
   const second = await tab.context.newPage();
   await second.goto(new URL("/", page.url()).href);
   await second.getByRole("article", { name: id }).waitFor();
-  // The key cannot be read by the page itself, and nothing else that is kept lets anybody in.
+  // The page itself cannot read the key, and nothing else in storage grants access.
   expect((await keptIn(page)).key).toBe("InvalidAccessError");
 
   await home.ok(["stop"]);
   const seen = await (async () => {
     await using squatter = await Squatter.on(port);
-    // As when a laptop wakes up: the page tries at once instead of after its pause.
+    // As when a laptop wakes up: the page retries immediately instead of after its pause.
     const tryNow = () =>
       Promise.all([page, second].map((each) => each.evaluate(() => dispatchEvent(new Event("online")))));
     const proved = async (): Promise<boolean> => tryNow().then(() => squatter.signed().length >= 4);
     await until("the page to prove itself to the squatter", proved, 60_000);
-    // The daemon comes back on another port, and the squatter hands everything on to it.
+    // The daemon is back on another port, and the squatter forwards everything to it.
     const before = squatter.seen.length;
     await home.ok(["start", "--port", "0"]);
     squatter.relayTo = Number(new URL(home.daemon().url).port);
@@ -96,7 +96,7 @@ test("[DEVICE-1, DEVICE-4, DEVICE-17] a program on the daemon's port learns noth
   console.log(`squatter: ${seen.length} requests seen, ${asked.length} replayed, ${accepted.length} accepted`);
   expect(accepted).toEqual([]);
   expect(asked.length).toBeGreaterThan(8);
-  // The page went on by itself.
+  // The page continued on its own.
   await home.turn(id, "say: still here");
   await page.getByRole("log").getByText("still here", { exact: true }).waitFor();
 });
@@ -123,13 +123,13 @@ test("[DEVICE-15] logging out, or a revocation noticed later, removes all data f
   await until("everything to be gone", gone);
   expect(await home.json<DeviceJson[]>(["device", "ls"])).toEqual([]);
 
-  // Revoked while the browser was away: found out when it comes back.
+  // Revoked while the browser was offline: noticed when it reconnects.
   await settings.close();
   await page.goto(await loginLink(home));
   await page.getByRole("article", { name: id }).waitFor();
   await page.goto(new URL(`/s/${id}`, page.url()).href);
   await fill(page);
-  // A tab that was asleep tells of the logout before: this login is another one, and stays.
+  // A tab that was suspended reports the earlier logout: this login is a different one, and stays.
   const late = await tab.context.newPage();
   await late.goto(new URL("/trash", page.url()).href);
   await late.getByRole("heading", { name: "Trash", exact: true }).waitFor();

@@ -1,4 +1,4 @@
-/** A page that is left alone: nothing is asked again and again, in no view. */
+/** An idle page: no view sends requests repeatedly. */
 import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
@@ -6,10 +6,10 @@ import { openDashboard, useBrowser } from "./browser.ts";
 
 useBrowser();
 
-/** Longer than every pause of the page that is no mistake: of the look-ahead for code, of a draft, of the ages. */
+/** Longer than every legitimate pause of the page: preloading code, saving a draft, updating ages. */
 const watchedMs = 5_000;
 
-/** Thirteen views are opened at once, on two cores. */
+/** Thirteen views are opened together, on two cores. */
 const patienceMs = 45_000;
 
 test("[WEB-30] an idle view sends no request, and none violates the content policy", async () => {
@@ -30,7 +30,7 @@ test("[WEB-30] an idle view sends no request, and none violates the content poli
   const { context } = tab;
   const origin = new URL(tab.page.url()).origin;
   const asked = new Map<string, string[]>(views.map((view) => [view, []]));
-  // All are left open: they have nothing to do, and the pause is long.
+  // All stay open: they have nothing to do, and the pause is long.
   for (const view of views) {
     const page = await context.newPage();
     page.on("request", (request) => {

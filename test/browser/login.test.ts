@@ -6,7 +6,7 @@ import { Home } from "../harness/home.ts";
 import { expectAccessible, loginLink, openDashboard, openTab, useBrowser } from "./browser.ts";
 
 useBrowser();
-/** What the browser itself says about a refused request. */
+/** The browser's own message about a refused request. */
 const refused = /status of 401|status of 403|WebSocket connection/;
 
 test("[DAEMON-29] the printed link logs a browser in once, and the page follows the sessions", async () => {
@@ -25,7 +25,7 @@ test("[DAEMON-29] the printed link logs a browser in once, and the page follows 
   await using stranger = await openTab({ expected: refused });
   await stranger.page.goto(link);
   await stranger.page.getByRole("alert").waitFor();
-  // Whoever comes second learns that somebody was there before.
+  // The second user of the link learns that it was already used.
   expect(await stranger.page.getByRole("alert").textContent()).toMatch(/used already: .* by Chrome on Linux/);
   await stranger.page.getByText("holdfast dashboard", { exact: true }).waitFor();
   await expectAccessible(stranger.page);
@@ -45,7 +45,7 @@ test("[WEB-1] a revoked or unknown device leads to the login page, and to no fur
   await page.getByRole("heading", { name: "No sessions yet" }).waitFor();
   expect(sockets).toHaveLength(1);
 
-  // A token of the build before devices: it says nothing to anybody, and the page says what to do.
+  // A token from a build before devices: it is never sent, and the page explains what to do.
   await page.evaluate(() => {
     indexedDB.deleteDatabase("holdfast");
     localStorage.setItem("holdfast:token", "made-up");
@@ -54,7 +54,7 @@ test("[WEB-1] a revoked or unknown device leads to the login page, and to no fur
   await page.getByRole("alert").filter({ hasText: "Logins have changed" }).waitFor();
   expect(await page.evaluate(() => localStorage.getItem("holdfast:token"))).toBeNull();
   const before = sockets.length;
-  // Longer than the first pauses between two tries would be.
+  // Longer than the first pauses between two attempts.
   await page.evaluate(() => new Promise((resume) => setTimeout(resume, 1_500)));
   expect(sockets).toHaveLength(before);
 });

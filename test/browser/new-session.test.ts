@@ -24,7 +24,7 @@ test("[WEB-8, WEB-9, WEB-24] new session: problems are shown first, then each st
   await page.getByText("Fix these problems first").waitFor({ state: "hidden" });
   await page.getByLabel("Title").fill("From the form");
 
-  // A reload keeps what was typed.
+  // A reload keeps the typed text.
   await page.reload();
   expect(await page.getByLabel("What should the agent do?").inputValue()).toBe(
     "say: hello from the form\nask: shall I?",
@@ -62,7 +62,7 @@ test("[WEB-9] a refused spawn keeps the form and shows the reason", async () => 
   await page.getByLabel("What should the agent do?").fill("dear words");
   await page.getByLabel("Agent", { exact: true }).selectOption("demo");
   await page.getByLabel("Issue").fill("12");
-  // Between the check and the button the file is broken.
+  // The file is broken between the check and the button.
   await page.getByText("Session id: ma-12").waitFor();
   writeFileSync(join(home.repo, "holdfast.yaml"), "projects: [");
   await page.getByRole("button", { name: "Start session" }).click();

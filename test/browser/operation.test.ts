@@ -39,7 +39,7 @@ test("[WEB-13, WEB-23] offline the page keeps its state and opens again from the
   const { page, context } = tab;
   await page.getByRole("article", { name: id }).waitFor();
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
-  // Once more, so that the worker has seen every file of the page.
+  // Again, so that the worker has seen every file of the page.
   await page.reload();
   await page.getByRole("article", { name: id }).waitFor();
   await context.setOffline(true);
@@ -103,7 +103,7 @@ test("[WEB-12, WEB-25] the page reports a daemon of another build, and a view wh
   await page.getByRole("link", { name: "Holdfast" }).click();
   await page.getByRole("heading", { name: "No sessions yet" }).waitFor();
   await page.unroute(/\/assets\/settings-.*\.js/);
-  // The page that goes has the same heading.
+  // The page being left has the same heading.
   const reloaded = page.waitForEvent("load");
   await page.getByRole("button", { name: "Reload" }).click();
   await reloaded;
@@ -176,7 +176,7 @@ test("[WEB-22] while the page is hidden the browser notifies once for two tabs, 
   await page.getByRole("button", { name: "Turn off notifications" }).waitFor();
   expect(await page.getByLabel(/Play a sound/).isChecked()).toBe(false);
   await context.addInitScript(() => {
-    // A headless browser has nowhere to show one, and no tab of it is ever out of sight.
+    // A headless browser cannot show one, and its tabs are never hidden.
     const shown: { title: string; options: NotificationOptions; click: () => void }[] = [];
     class Recorder extends EventTarget {
       static permission = "granted";

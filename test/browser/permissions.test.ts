@@ -1,4 +1,4 @@
-/** What an agent asks, on the page: all of it can be seen before it is allowed, and who answered is told. */
+/** Permission requests on the page: everything is visible before it is allowed, and the page shows who answered. */
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";

@@ -71,7 +71,7 @@ test.each([
     until(`${id} to be ${intent}`, async () => (await home.show(id)).intent.want === intent);
   const verb = async (name: string, says: RegExp, button = name): Promise<void> => {
     const item = page.getByRole("menuitem", { name: new RegExp(`^${name}`) });
-    // A card that moves to another column closes its menu: one opens it again.
+    // A card that moves to another column closes its menu: open it again.
     await until(
       `${name} in the menu`,
       async () => {
@@ -87,7 +87,7 @@ test.each([
     const dialog = page.getByRole("dialog");
     await dialog.getByText(says).first().waitFor();
     await dialog.getByRole("button", { name: new RegExp(`^${button}`) }).click();
-    // What is worth reading (where work is kept) stays until it is read.
+    // Text worth reading (where work is kept) stays until it is dismissed.
     await until(
       "the dialog to be done",
       async () => {

@@ -35,7 +35,7 @@ test("[WEB-26, WEB-27, WEB-28] a pull request's badges from its first check to i
   await marks.getByText("changes requested", { exact: true }).last().waitFor();
   await marks.getByText("conflicts", { exact: true }).waitFor();
 
-  // It is there for some seconds only, so it is looked for before it is made.
+  // It is visible for only a few seconds, so the wait starts before it is created.
   const told = page
     .getByRole("status")
     .filter({ hasText: `${id}: approved and green` })

@@ -14,7 +14,7 @@ import { deliver, noteShown, shown, subscribeThere } from "./push-parts.ts";
 const directory = mkdtempSync(join(tmpdir(), "hf-https-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const certificate = makeCertificate(directory, "box", "box.example");
-// Trusted by its key, so that the page is a secure context with a service worker, as with a certificate of a known issuer.
+// Trusted by its key, so that the page is a secure context with a service worker, as with a public certificate.
 useBrowser(() => [
   "--host-resolver-rules=MAP box.example 127.0.0.1",
   `--ignore-certificate-errors-spki-list=${certificate.spki}`,
@@ -40,10 +40,10 @@ test("[REMOTE-11, REMOTE-3, NOTIFY-15] through a TLS proxy a phone logs in, foll
   await page.goto(`${origin}/${code}`);
   await page.getByRole("banner").waitFor();
   expect(await page.evaluate(() => isSecureContext)).toBe(true);
-  // By the stream alone: nothing else brings it.
+  // By the stream alone: nothing else delivers it.
   const seen = await home.chat("ask: over the stream");
   await page.getByRole("article", { name: new RegExp(`^${seen} `) }).waitFor();
-  // On record before this browser subscribes: otherwise it would be the first push.
+  // Recorded before this browser subscribes: otherwise it would be the first push.
   await until("its notification", async () => (await home.ofType(seen, "notification")).length > 0);
 
   await page.goto(`${origin}/settings`);
@@ -52,7 +52,7 @@ test("[REMOTE-11, REMOTE-3, NOTIFY-15] through a TLS proxy a phone logs in, foll
   await section.getByRole("listitem").filter({ hasText: "this browser" }).waitFor();
   const cdp = await context.newCDPSession(page);
   const wasShown = await noteShown(context);
-  // The page is closed: the daemon calls the push service, which brings it to the worker.
+  // The page is closed: the daemon calls the push service, which delivers it to the worker.
   await page.goto("about:blank");
   const id = await home.chat("ask: while the phone is in a pocket");
   await until("the push", () => here.received().length === 1);

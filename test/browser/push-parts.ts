@@ -1,8 +1,8 @@
-/** The parts of push that are not the page's: the browser vendor's, and the desktop's. */
+/** The parts of push outside the page: the browser vendor's, and the desktop's. */
 import type { BrowserContext, CDPSession, Page } from "playwright-core";
 import { until } from "../harness/until.ts";
 
-/** The browser vendor's part of it: a subscription with the pretended push service, until it is given up. */
+/** The browser vendor's part: a subscription with the fake push service, until it is removed. */
 export async function subscribeThere(page: Page, subscription: { endpoint: string; keys: object }): Promise<void> {
   await page.context().addInitScript((given) => {
     const key = "test:subscribed";
@@ -23,7 +23,7 @@ export async function subscribeThere(page: Page, subscription: { endpoint: strin
   }, subscription);
 }
 
-/** Hands a push to the page's service worker, as the browser does when its push service brings one. */
+/** Passes a push to the page's service worker, as the browser does. */
 export async function deliver(cdp: CDPSession, origin: string, data: unknown): Promise<void> {
   const seen = Promise.withResolvers<string>();
   cdp.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => {
@@ -37,8 +37,8 @@ export async function deliver(cdp: CDPSession, origin: string, data: unknown): P
 }
 
 /**
- * Notes in the service worker what it has finished showing. Chromium forgets a notification that is listed while it is
- * being shown, so tests wait for this first and list afterwards.
+ * Records in the service worker which notifications are shown. Chromium forgets a notification that is listed while it is
+ * being shown, so tests wait for this before they list.
  */
 export async function noteShown(context: BrowserContext): Promise<(words: string) => Promise<void>> {
   const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent("serviceworker"));
@@ -61,7 +61,7 @@ export async function noteShown(context: BrowserContext): Promise<(words: string
   };
 }
 
-/** What the browser shows of it. */
+/** The part that the browser shows. */
 export const shown = (page: Page) =>
   page.evaluate(async () => {
     const worker = await navigator.serviceWorker.ready;

@@ -19,7 +19,7 @@ test("[NOTIFY-14] if push is not possible, the settings explain why and what to 
   await section(refused.page).getByText("Push requires notifications.").waitFor();
   expect(await section(refused.page).getByRole("switch", { name }).isDisabled()).toBe(true);
 
-  // Chromium has no push in the private windows that a test has, and says so to the console.
+  // Chromium has no push in the private windows of a test, and logs that to the console.
   const expected = /does not support the Push API in incognito mode/;
   await using allowed = await openDashboard(home, { permissions: ["notifications"], path: "/settings", expected });
   const turn = section(allowed.page).getByRole("switch", { name });
@@ -52,7 +52,7 @@ test("[NOTIFY-12, NOTIFY-14, NOTIFY-15] push is turned on, tested and shown; a c
   await list.getByRole("button", { name: "Send test to Chrome on Linux" }).click();
   await page.getByText("Test sent to").waitFor();
   const wasShown = await noteShown(context);
-  // While a person looks at the page, a test shows, and what the page itself shows does not.
+  // While the page is visible, a test push is shown, but not one for something that the page itself shows.
   await deliver(cdp, origin, here.read().at(-1));
   await wasShown("Push works in this browser.");
   expect(await shown(page)).toHaveLength(1);
@@ -64,7 +64,7 @@ test("[NOTIFY-12, NOTIFY-14, NOTIFY-15] push is turned on, tested and shown; a c
   await wasShown("behind it");
   expect(await shown(page)).toMatchObject([{ title: "behind it" }]);
 
-  // With nobody looking the page tells by the worker, and the push takes that one's place.
+  // While the page is hidden it notifies through the worker, and the push replaces that notification.
   await page.evaluate(() => {
     Object.defineProperty(document, "visibilityState", { value: "hidden" });
     document.dispatchEvent(new Event("visibilitychange"));
@@ -80,7 +80,7 @@ test("[NOTIFY-12, NOTIFY-14, NOTIFY-15] push is turned on, tested and shown; a c
   await page.goto(`${origin}/settings`);
   expect(await of()).toMatchObject([{ title: `${id}: needs you` }]);
 
-  // A click is the desktop's to make; the worker is told of one.
+  // A click happens on the desktop; the test reports one to the worker.
   const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent("serviceworker"));
   await worker.evaluate(`(async () => {
     WindowClient.prototype.focus = async () => undefined;
@@ -97,7 +97,7 @@ test("[NOTIFY-12, NOTIFY-14, NOTIFY-15] push is turned on, tested and shown; a c
   expect((await home.call("push", "")).browsers).toEqual([]);
   await turn.click();
   await list.getByText("this browser").waitFor();
-  // Removed from elsewhere: the page finds out when it is opened.
+  // Removed elsewhere: the page notices when it is opened.
   const [mine] = (await home.call("push", "")).browsers;
   await home.call("pushRemove", mine!.id);
   await page.reload();

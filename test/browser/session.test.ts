@@ -8,9 +8,9 @@ import { desktop, expectAccessible, expectNoSideways, openDashboard, phone, useB
 
 useBrowser();
 
-/** Opens the menu, chooses the verb, and gives the dialog that says what it does. */
+/** Opens the menu, chooses the verb, and returns the dialog that explains it. */
 async function choose(page: Page, id: string, verb: string) {
-  // A message may cover the corner on a phone. All at once: each goes by itself too, while another is pressed.
+  // A toast may cover the corner on a phone. All in one step: each also closes on its own, while another is pressed.
   await page
     .getByRole("button", { name: "Dismiss" })
     .evaluateAll((all: HTMLElement[]) => all.forEach((x) => x.click()));
@@ -164,7 +164,7 @@ test("[WEB-33] the events show why it ended, what runs, and everything that was 
 
   const first = await home.pidOf(id, "agent");
   process.kill(first, "SIGSEGV");
-  // It is started again at once, and the record of the crash stays in the log.
+  // It is restarted immediately, and the record of the crash stays in the log.
   await page.getByRole("searchbox", { name: "Filter events" }).fill("run.ended");
   await page.getByText(/Exited \(crash\), SIGSEGV, after/).waitFor();
   await until("the next agent", async () => (await home.pidOf(id, "agent")) !== first);
@@ -179,7 +179,7 @@ test("[WEB-33] the events show why it ended, what runs, and everything that was 
 test("[WEB-35] deleted elsewhere, unknown, failed: each is explained with a next step", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
-  // What the page was just asking about a session that is deleted meanwhile is not found.
+  // The page's pending requests about a session that is deleted meanwhile return 404.
   await using tab = await openDashboard(home, { path: `/s/${id}`, expected: /status of 404/ });
   const { page } = tab;
   await page.getByRole("heading", { level: 1 }).waitFor();
@@ -193,9 +193,9 @@ test("[WEB-35] deleted elsewhere, unknown, failed: each is explained with a next
 
   const failing = await home.chat();
   await page.goto(new URL(`/s/${failing}`, page.url()).href);
-  // Three crashes in a minute: nothing is started again.
+  // Three crashes in a minute: no restart.
   for (let crash = 0; crash < 3; crash++) {
-    // The list may still name the one that was just killed.
+    // The list may still contain the one that was just killed.
     await until("an agent to kill", async () => process.kill(await home.pidOf(failing, "agent"), "SIGKILL"));
     await until("its end", async () => (await home.ofType(failing, "run.ended")).length > crash);
   }

@@ -6,7 +6,7 @@ import { desktop, expectAccessible, expectNoSideways, lineDown, openDashboard, p
 
 useBrowser();
 
-/** The screen's text, as a screen reader has it. */
+/** The screen's text, as a screen reader sees it. */
 const screenText = async (page: Page): Promise<string> =>
   (
     await page
@@ -35,7 +35,7 @@ async function type(page: Page, text: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-/** A program that reads: once it has said a line again, it is there to be interrupted. */
+/** A program that reads: once it has echoed a line, it can be interrupted. */
 async function runCat(page: Page, words: string): Promise<void> {
   await type(page, "cat");
   await type(page, words);
@@ -114,7 +114,7 @@ test("[WEB-38] the screen follows the window's size; two viewers see one screen;
   await type(page, "clear; echo seen by both");
   await shows(other.page, "seen by both");
 
-  // Not as it is typed: the echo of the line is no end.
+  // Not as it is typed: the echo of the line is not the end.
   await type(page, "clear; seq 1 500; echo the-end-$((1+1))");
   await shows(page, "the-end-2");
   const box = (await page.getByRole("group", { name: /^Screen of/ }).boundingBox())!;
@@ -123,7 +123,7 @@ test("[WEB-38] the screen follows the window's size; two viewers see one screen;
     await page.mouse.wheel(0, -400);
     return !(await screenText(page)).includes("the-end-2");
   });
-  // Typing means the agent again, not tmux's own keys.
+  // Typing goes to the agent again, not to tmux's own keys.
   await type(page, "echo back; echo again");
   await shows(page, "back; echo again");
 
@@ -146,7 +146,7 @@ test("[WEB-39] selected text is copied; the agent's escape sequences reach neith
   await readByText(page);
   const clipboard = (): Promise<string> => page.evaluate(() => navigator.clipboard.readText());
   await page.evaluate(() => navigator.clipboard.writeText("mine"));
-  // Without the count of sessions that need a look: it comes a moment after the page.
+  // Without the count of sessions that need attention: it arrives a moment after the page.
   const name = async (): Promise<string> => (await page.title()).replace(/^\(\d+\) /, "");
   const before = await name();
   await type(
@@ -186,7 +186,7 @@ test("[WEB-40] on a phone the key bar sends keys that its keyboard lacks", async
   await page.keyboard.type("c");
   await type(page, "echo by-ctrl-$((40+3))");
   await shows(page, "by-ctrl-43");
-  // A plain shell shows an arrow as what was sent.
+  // A plain shell echoes an arrow key as text.
   expect(await screenText(page)).toMatch(/\^\[[[O]A/);
   await expectNoSideways(page);
   await expectAccessible(page);
@@ -194,7 +194,7 @@ test("[WEB-40] on a phone the key bar sends keys that its keyboard lacks", async
 
 test("[WEB-41] a stopped session shows its last lines and how to restore it, and the screen returns with it", async () => {
   await using home = await ProjectHome.make();
-  // A conversation is resumed once it had a prompt.
+  // A conversation can be resumed only after a prompt.
   const { id } = await home.spawn("--prompt", "say: a last word");
   await using tab = await openDashboard(home, { path: `/s/${id}` });
   const { page } = tab;
@@ -202,7 +202,7 @@ test("[WEB-41] a stopped session shows its last lines and how to restore it, and
   await readByText(page);
   await shows(page, "> say: a last word");
   await type(page, "/exit");
-  // Not the message that may tell the same.
+  // Not the toast, which may have the same text.
   await page.getByText(/The agent exited on its own .*A prompt or Restore restarts it/).waitFor();
   await page.getByLabel("Last lines").getByText("a last word").waitFor();
   const input = page.getByRole("textbox", { name: "Terminal input" });

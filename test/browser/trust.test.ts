@@ -21,7 +21,7 @@ test("[TRUST-12, TRUST-5] the form and the settings show an untrusted file, and 
   await card.getByText('"echo <b>one</b>\\u202e"').waitFor();
   await expectAccessible(page);
 
-  // It changes while it is read: what was shown is not what would be trusted.
+  // It changes while the user reads it: the shown version is not the one that would be trusted.
   write("echo two");
   await card.getByRole("button", { name: "Trust this file" }).click();
   await card.getByRole("alert").filter({ hasText: "has changed since it was shown" }).waitFor();

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * A stand-in for `docker`: writes down each call, keeps containers as files and runs `exec` on this machine, with the
- * container's mounts (by bwrap). It knows what the devcontainer CLI and Holdfast ask, and nothing more. Its folder is in
+ * A stand-in for `docker`: records each call, keeps containers as files and runs `exec` on this machine, with the
+ * container's mounts (by bwrap). It supports what the devcontainer CLI and Holdfast use, and nothing more. Its folder is in
  * HOME.
  */
 import { spawn } from "node:child_process";
@@ -30,13 +30,13 @@ if (existsSync(join(folder, "broken"))) {
 
 const file = (id) => join(folder, "containers", id);
 const read = (id) => JSON.parse(readFileSync(file(id), "utf8"));
-// Whole or not at all: others read it meanwhile.
+// Completely or not at all: others read it meanwhile.
 const write = (container) => {
   const draft = join(folder, `draft-${process.pid}`);
   writeFileSync(draft, JSON.stringify(container));
   renameSync(draft, file(container.Id));
 };
-/** One may be removed while they are read. */
+/** One may be removed during the read. */
 const all = () =>
   readdirSync(join(folder, "containers")).flatMap((id) => {
     try {
@@ -139,7 +139,7 @@ switch (args[0]) {
       NetworkSettings: { Ports: {} },
     });
     process.stdout.write("Container started\n");
-    // As the client of an engine does: it stays attached for as long as its caller lives.
+    // Like an engine's client: it stays attached while its caller lives.
     stayWithCaller();
     break;
   }
@@ -190,7 +190,7 @@ switch (args[0]) {
       env,
       detached: !process.stdin.isTTY,
     });
-    // As an engine does: what it runs lives on when the client is gone.
+    // Like an engine: its process keeps running when the client is gone.
     container.Pids = [...(container.Pids ?? []), child.pid];
     write(container);
     child.on("exit", (code, signal) => process.exit(signal === null ? code : 137));
@@ -205,7 +205,7 @@ switch (args[0]) {
     process.stdout.write("Docker version 24.0.0, build stand-in\n");
     break;
   case "events":
-    // The CLI asks before it starts its container, and waits for this: for as long as a test wants.
+    // The CLI waits for this before it starts its container: as long as a test needs.
     if (!existsSync(join(folder, "silent"))) reportStarts(Date.now());
     stayWithCaller();
     break;

@@ -1,4 +1,4 @@
-/** What of the user's shell reaches the daemon and which agents. */
+/** Which variables of the user's shell reach the daemon and which agents. */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

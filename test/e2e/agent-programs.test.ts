@@ -49,7 +49,7 @@ async function programs(): Promise<{ home: ChatHome; bin: string; write: (name: 
   return { home, bin, write };
 }
 
-/** Proves that the daemon has looked for new builds since: an idle agent of another program was replaced for one. */
+/** Proves that the daemon has checked for new builds since: an idle agent of another program was replaced. */
 async function othersReplaced(home: ChatHome, witness: string, file: string): Promise<void> {
   const before = await home.agent(witness);
   appendFileSync(file, "# newer\n");
@@ -150,7 +150,7 @@ test("[DECIDE-40] a daemon restarted from a shell without the program keeps its 
   await othersReplaced(home, witness, join(made.bin, "witness-acp"));
   expect(await home.agent(id)).toEqual(before);
   process.kill(before.pid, "SIGKILL");
-  // A dying agent may still be given a prompt, which ends with it.
+  // A dying agent may still receive a prompt, which is lost with it.
   await until("the agent to be gone", () => !isRunning(before.pid));
   expect((await home.turn(id, "history?")).text).toContain("turns=1 ");
   expect(await home.ofType(id, "notice")).toMatchObject([
@@ -261,7 +261,7 @@ test("[CLI-71] agents bundled with Holdfast outlive an update that removes its N
   mkdirSync(written);
   copyFileSync(process.execPath, join(written, "node"));
   chmodSync(join(written, "node"), 0o755);
-  // "Text file busy" for as long as a process has it open for writing; in its place only then.
+  // "Text file busy" while a process has it open for writing; it is moved into place only then.
   const busy = openSync(join(written, "node"), "r+");
   renameSync(written, folder);
   await until("an attempt", async () => (await home.ofType(chat, "launch.failed")).length > 0);

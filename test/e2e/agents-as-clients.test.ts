@@ -1,4 +1,4 @@
-/** Agents that call Holdfast themselves: by the CLI, and by the tools of `holdfast mcp`. */
+/** Agents that call Holdfast themselves: through the CLI, and through the tools of `holdfast mcp`. */
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { request } from "node:http";
 import { join } from "node:path";
@@ -51,7 +51,7 @@ test("[SESSION-55, SESSION-56, MCP-4, AUTHORIZE-8] an agent reaches its own proj
   );
 });
 
-/** What is answered to a program that asks under a session's name, as the CLI does. */
+/** The response to a program that uses a session's name, as the CLI does. */
 async function statusOf(home: ProjectHome, path: string, session: string): Promise<number> {
   const { socket } = await home.json<{ socket: string }>(["info"]);
   const headers = { host: "localhost", "holdfast-actor": `session:${session}` };

@@ -1,4 +1,4 @@
-/** Programs of an agent that try to pass for the person, over every way to the daemon that the same user has. */
+/** Programs of an agent that try to pass for the user, over every way to the daemon that the same account has. */
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -14,7 +14,7 @@ import { until } from "../harness/until.ts";
 const hasCgroups = openCgroups("holdfast-0").state.is === "ok";
 
 let home: ChatHome;
-/** The person's own shell, an agent that means harm, and another agent. */
+/** The user's own shell, a malicious agent, and another agent. */
 let shell: string;
 let agent: string;
 let other: string;
@@ -42,7 +42,7 @@ const get = (path: string, more: Partial<DaemonRequest> = {}): DaemonRequest => 
   ...more,
 });
 
-/** Null for a process that has just ended, as the keeper's short-lived helpers do. */
+/** Null for a process that has just exited, as the keeper's short-lived helpers do. */
 function commandLine(pid: number): string | null {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");
@@ -51,7 +51,7 @@ function commandLine(pid: number): string | null {
   }
 }
 
-/** What only a person may do, and everything that reaches the person's shell. */
+/** Operations that only the user may call, and everything that reaches the user's shell. */
 function forbidden(): DaemonRequest[] {
   const file = join(home.directory, "ran");
   const typed = { promptId: crypto.randomUUID(), text: `touch ${file}` };
@@ -122,7 +122,7 @@ test("[AUTHORIZE-6] the main token over TCP does not make an agent's program the
   }
 });
 
-/** As the person would ask: this test's own process is in no launch. */
+/** As the user would call: this test's own process is in no launch. */
 async function status(to: string, method: string, path: string, headers: Record<string, string> = {}): Promise<number> {
   const body = method === "POST" ? "{}" : null;
   const type: Record<string, string> = body === null ? {} : { "Content-Type": "application/json" };
@@ -145,10 +145,10 @@ test("[AUTHORIZE-2, AUTHORIZE-3] a capability opens the agents' socket for its o
   expect(await status(door, "GET", "/api/sessions", headers)).toBe(200);
   expect(await status(door, "POST", `/api/sessions/${other}/kill`, headers)).toBe(403);
   expect(await status(home.paths.socket, "POST", `/api/sessions/${other}/kill`, headers)).toBe(403);
-  // Another agent that got hold of it, over either socket.
+  // Another agent that stole it, over either socket.
   const stolen = [door, home.paths.socket].map((to) => get("/api/sessions", { to, headers }));
   expect(statuses((await askAs(home, other, "cleared", stolen)).answers)).toEqual([403, 403]);
-  // By its process alone, without one.
+  // By its process alone, without a capability.
   expect(statuses((await askAs(home, other, "cleared", [get("/api/sessions", { to: door })])).answers)).toEqual([200]);
 
   await home.crash();
@@ -183,7 +183,7 @@ test("[AUTHORIZE-8, AUTHORIZE-9, MCP-4] `holdfast mcp` in a cleared environment 
   const [asked, answered] = [join(home.directory, "mcp.in"), join(home.directory, "mcp.out")];
   writeFileSync(asked, `${lines.join("\n")}\n`);
   const script = join(home.directory, "mcp.sh");
-  // As Codex starts a server; and one that waits for its answers before its input ends.
+  // As Codex starts a server; and one that waits for its responses before its input ends.
   writeFileSync(
     script,
     `(cat ${asked}; until [ "$(wc -l <${answered})" = ${calls.length} ]; do sleep 0.05; done) |
@@ -216,9 +216,9 @@ test("[AUTHORIZE-8, AUTHORIZE-9, MCP-4] `holdfast mcp` in a cleared environment 
   const worker = JSON.parse(said(5)) as SessionJson;
   expect(worker).toMatchObject({ title: "say: begun", role: "worker" });
   expect((await home.ofType(worker.id, "prompt.admitted"))[0]).toMatchObject({ text: `${mark}say: begun\n\`\`\`` });
-  // Started by the person, outside of every launch.
+  // Started by the user, outside of every launch.
   expect(JSON.stringify(await home.ok(["mcp"], { input: `${lines[0]}\n` }))).toContain(shell);
-  // The person's own words, also from a shell, are not marked.
+  // The user's own messages, also from a shell, are not marked.
   await home.ok(["send", other, "say: plain"], { env: { HOLDFAST_SESSION: shell } });
   expect((await home.ofType(other, "prompt.admitted")).at(-1)).toMatchObject({ text: "say: plain" });
   expect(existsSync(join(home.directory, "ran"))).toBe(false);
@@ -227,7 +227,7 @@ test("[AUTHORIZE-8, AUTHORIZE-9, MCP-4] `holdfast mcp` in a cleared environment 
 test("[AUTHORIZE-1, AUTHORIZE-2] programs in a shell count as the user, without a capability", async () => {
   const bin = join(import.meta.dirname, "../../bin/holdfast");
   const file = join(home.directory, "shell-env");
-  // A shell that prints nothing for some seconds is a prompt without confirmation.
+  // A shell that prints nothing for some seconds leaves the prompt unconfirmed.
   await home.ok([
     "send",
     shell,
@@ -243,7 +243,7 @@ test("[AUTHORIZE-3] inside a launch the CLI uses the agents' socket, and starts 
   const asked = (HOLDFAST_SOCKET: string, HOLDFAST_HOME = home.home) =>
     home.cli(["session", "ls"], { env: { HOLDFAST_HOME, HOLDFAST_SOCKET } });
   expect(await asked(door)).toMatchObject({ code: 1, stderr: expect.stringContaining("This socket is for agents") });
-  // A command that names another home than its launch's means that home.
+  // A command that names a home other than its launch's means that home.
   expect(await asked("/elsewhere/run/agents.sock")).toMatchObject({ code: 0 });
   const hidden = join(home.directory, "hidden");
   const refused = await asked(join(hidden, "run/agents.sock"), hidden);

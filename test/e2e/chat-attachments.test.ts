@@ -31,7 +31,7 @@ test("[CHAT-131] [CHAT-133] [CHAT-134] images and files arrive in the form the a
   });
   expect(await home.said(id)).toContain(`file: ${uri}, 4 characters\nb`);
 
-  // The event names it; the bytes are had with a token, and only those of an image.
+  // The event names it; the bytes require a token, and only images are served.
   const [admitted] = await home.ofType(id, "prompt.admitted");
   const [first, second] = admitted!["attachments"] as Record<string, unknown>[];
   expect(first).toMatchObject({ type: "image", name: "picture.bin", mimeType: "image/png", size: png.length });
@@ -47,7 +47,7 @@ test("[CHAT-131] [CHAT-133] [CHAT-134] images and files arrive in the form the a
   expect((await fetch(`${at}/0`)).status).toBe(401);
   for (const n of ["1", "9", "x"]) expect((await fetch(`${at}/${n}`, { headers: { authorization } })).status).toBe(404);
 
-  // Waiting across a crash, with another text.
+  // Queued across a crash, with another text.
   await home.send(id, "say: busy\ngate: a", { waitMs: 0 });
   await home.says(id, "busy");
   await home.call("prompt", id, { body: { promptId: "p-3", text: "say: old", attachments: [image()], waitMs: 0 } });
@@ -59,7 +59,7 @@ test("[CHAT-131] [CHAT-133] [CHAT-134] images and files arrive in the form the a
   const edited = (await home.ended(id, 4)).at(-1);
   expect(edited).toMatchObject({ promptId: "p-3", text: `image: image/png, ${png.length} bytes\nnew\n` });
 
-  // What a client reads is the same from the ready transcript and from the events.
+  // A client reads the same from the cached transcript and from the events.
   const page = await home.call("transcript", id);
   expect(builderOf(page).transcript()).toEqual(transcriptOf(await home.events(id)));
   expect(
@@ -82,7 +82,7 @@ test("[CHAT-132] unsupported attachments are refused before anything is written,
   await expect(send({ type: "file", path: "missing.md" })).rejects.toThrow("There is no missing.md");
   expect((await home.show(id)).seq).toBe(seq);
 
-  // Nothing is known of an agent that is only being started: it is told once it is up.
+  // Nothing is known about an agent that is still starting: the refusal is reported once it is up.
   home.arm("launch.recorded", "pause");
   const other = await home.call("spawn", "", {
     body: { project: "my-app", agent: "plain", kind: "chat", wait: false },

@@ -41,7 +41,7 @@ test("[CHAT-98] removing an agent's files in mid-turn is reported, a waiting cli
   const before = await home.agent(id);
   const waiting = home.cli(["send", id, "say: last words\ngate: never", "--wait"]);
   await home.says(id, "last words\n");
-  // At one instant: the daemon writes there meanwhile.
+  // In one step: the daemon writes there meanwhile.
   renameSync(join(home.paths.workers, id), join(home.directory, "removed"));
   rmSync(join(home.directory, "removed"), { recursive: true });
   const waited = await waiting;
@@ -97,7 +97,7 @@ test("[CHAT-102] killing the feeder cuts the agent's input: its turn ends on its
   const { pid } = await home.agent(id);
   const feeder = await home.pidOf(id, "feeder");
   process.kill(feeder, "SIGKILL");
-  // Until it is, it may still be given a line, and take that along.
+  // Until then it may still receive a line, and lose it.
   await until("the feeder to be gone", () => !isRunning(feeder));
   const waiting = home.turn(id, "history?");
   home.openGate("a");

@@ -1,4 +1,4 @@
-/** Runs in a mount namespace of its own (see small-disk.ts) and prints what became of two turns on a disk that was full. */
+/** Runs in its own mount namespace (see small-disk.ts) and prints the outcome of two turns on a full disk. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { readStat } from "../../src/base/pid.ts";
@@ -6,7 +6,7 @@ import { ChatHome } from "../harness/chat.ts";
 import { SmallDisk, tellFrom } from "../harness/small-disk.ts";
 import { until } from "../harness/until.ts";
 
-/** More than is reserved, and so slow that a busy machine has two seconds to hold it: for the last quarter of the reserve. */
+/** More than is reserved, and so slow that a busy machine has two seconds to pause it: for the last quarter of the reserve. */
 const floodMb = 1.5;
 const megabytesPerSecond = 0.125;
 

@@ -49,7 +49,7 @@ test("[CHAT-116] an agent that dies in mid-turn is restarted, its prompt is not 
   const session = await home.status(id, "failed");
   expect(session.reason).toBe("crashed 3 times within 60 s, last signal SIGKILL");
   expect(session.end).toMatchObject({ how: "crash", signal: "SIGKILL" });
-  // Its end is on record first; what it left is read and cleared away behind that.
+  // Its exit is recorded first; its remaining output is read and cleared afterwards.
   await until("nothing of it to be left", () => home.tree(id).length === 0);
   await home.ended(id, 3);
   expect(await home.turns(id)).toMatchObject(
@@ -107,7 +107,7 @@ test("[CHAT-119] an agent that exits during a relaunch counts as a crash: one is
   await home.status(once, "idle");
   expect((await home.ofType(once, "run.ended")).map((event) => event["how"])).toEqual(["crash", "crash"]);
   expect(await home.ofType(once, "launch.failed")).toEqual([]);
-  // Whoever asks for it is told of the first failure.
+  // The caller gets the first failure.
   await expect(home.call("restore", ever, { body: {} })).rejects.toThrow("cannot start: no key is set");
   expect(await home.ofType(ever, "launch.started")).toHaveLength(4);
 });
@@ -172,7 +172,7 @@ test("[CHAT-123] a conversation that the agent no longer has is reset visibly, a
   expect(primer).toMatchObject({ turns: 1, omitted: 0 });
   expect(primer.markdown).toContain("before the reset");
   expect(primer.markdown).not.toContain("history?");
-  // Offered to everybody until somebody puts it away, for good.
+  // Offered to every client until one dismisses it, permanently.
   const offered = async () => !(await home.call("transcript", id, { query: { tail: 1 } })).primerUsed;
   expect(await offered()).toBe(true);
   await home.call("primerDismiss", id, { body: {} });

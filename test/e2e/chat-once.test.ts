@@ -3,7 +3,7 @@ import { ChatHome } from "../harness/chat.ts";
 import { isRunning } from "../harness/marked.ts";
 import { until } from "../harness/until.ts";
 
-/** Arms the point, does it, and starts a daemon again once the first one has died there. */
+/** Arms the point, does it, and restarts the daemon once the first one has died there. */
 async function dieAt(home: ChatHome, point: string, work: () => Promise<unknown>): Promise<void> {
   const { pid } = home.daemon();
   home.arm(point, "kill");
@@ -13,7 +13,7 @@ async function dieAt(home: ChatHome, point: string, work: () => Promise<unknown>
   );
   await home.reached(point);
   await failed;
-  // Its connections close before it is gone, and whoever starts one finds it still there.
+  // Its connections close before it is gone, and a start still finds it.
   await until("the daemon to be gone", () => !isRunning(pid));
   home.disarm(point);
   await home.ok(["start"]);
@@ -29,7 +29,7 @@ test("[CHAT-110] a prompt sent at the moment the daemon dies is delivered exactl
     const promptId = `p-${at}`;
     const send = (): Promise<unknown> => home.send(id, `say: ${point}`, { promptId });
     await dieAt(home, point, send);
-    // Whoever sent it saw no receipt, and asks again.
+    // The sender saw no receipt, and retries.
     expect(await home.send(id, `say: ${point}`, { promptId, waitForTurn: true })).toMatchObject({
       disposition: "delivered",
       turn: { stopReason: "end_turn", text: `${point}\n` },
@@ -49,7 +49,7 @@ test("[CHAT-111] a start interrupted at any step is resumed: one agent, one conv
     if (before === null) await dieAt(home, point, () => home.chat(prompt));
     else {
       home.arm(point, "kill");
-      // The next daemon dies too, when it takes up what the first one began: before or after it says that it is ready.
+      // The next daemon dies too, when it resumes what the first one began: before or after it reports ready.
       await dieAt(home, before, () => home.chat(prompt)).catch(() => undefined);
       await home.reached(point);
       home.disarm(point);

@@ -61,7 +61,7 @@ test("[CHAT-126] [SESSION-26] a waiting client is notified when the prompt is wi
   await home.says(id, "one\n");
   const queued = { disposition: "queued", reason: "a turn is in progress" };
   expect(await home.send(id, "say: p-1", { promptId: "p-1", waitMs: 0 })).toMatchObject(queued);
-  /** Their receipts are still to come: the one who asked waits for the turn. */
+  /** Their receipts are still pending: the caller waits for the turn. */
   const [first, second, third] = ["p-1", "p-2", "p-3"].map((promptId) =>
     home.send(id, `say: ${promptId}`, { promptId, waitForTurn: promptId !== "p-2" }),
   );
@@ -74,7 +74,7 @@ test("[CHAT-126] [SESSION-26] a waiting client is notified when the prompt is wi
   const killed = { disposition: "refused", reason: expect.stringContaining("the session was killed") as string };
   expect(await second).toMatchObject(killed);
   expect(await third).toMatchObject(killed);
-  // A receipt is a promise: a restore does not send what was refused.
+  // A receipt is a promise: a restore does not send a refused prompt.
   await home.call("restore", id, { body: {} });
   expect((await home.call("queue", id)).prompts).toEqual([]);
   expect((await home.turn(id, "say: back")).text).toBe("back\n");
@@ -128,7 +128,7 @@ test("[CHAT-129] a session moves between terminal and chat with its conversation
   expect(home.tree(id).filter(({ what }) => what.includes("demo-acp"))).toEqual([]);
   await home.status(id, "idle");
   expect(await home.send(id, "say: in the terminal")).toMatchObject({ disposition: "delivered" });
-  // It is idle until it begins with it, too: the turn is over when the agent has written it down.
+  // It is also idle before it starts: the turn is over when the agent has written it to disk.
   const kept = `${home.userHome}/.local/state/holdfast-demo/${conversation}.jsonl`;
   await until("the turn", () => readFileSync(kept, "utf8").includes("in the terminal"));
   await home.status(id, "idle");
@@ -154,7 +154,7 @@ test("[CHAT-130] /clear continues in a new conversation, which is the one resume
   });
   const { pid } = await home.agent(id);
   process.kill(pid, "SIGKILL");
-  // On a busy machine it dies a while after it was killed, and may still be given a prompt.
+  // On a busy machine it dies some time after the kill, and may still receive a prompt.
   await until("the agent to be gone", () => !isRunning(pid));
   expect((await home.turn(id, "history?")).text).toMatch(/turns=[12] /);
   expect((await home.show(id)).agentSessionId).toBe(second);

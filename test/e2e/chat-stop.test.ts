@@ -151,7 +151,7 @@ test("[CHAT-107] if the agent keeps its copy of a deleted or discarded conversat
     expect({ done, notes }).toEqual({ done: true, notes: [expect.stringMatching(copy)] });
   }
   expect((await home.call("delete", fresh, { body: {} })).notes).toEqual([]);
-  // The demo agent deletes its copy while it lives, and cannot be asked when it does not.
+  // The demo agent deletes its copy while it runs, and cannot do so otherwise.
   const demo = [await home.chat("say: a secret"), await home.chat("say: another")];
   for (const id of demo) await home.ended(id);
   await home.call("stop", demo[1]!, { body: {} });

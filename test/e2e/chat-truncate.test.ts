@@ -23,7 +23,7 @@ test("[CHAT-142] without hole punching, a daemon that dies at any step of the tr
   for (const [at, point] of points.entries()) {
     const { pid } = home.daemon();
     home.arm(point, "kill");
-    // The daemon may die before it has answered.
+    // The daemon may die before it responds.
     const sent = home.send(id, "go").catch(() => null);
     await home.reached(point);
     await sent;
@@ -34,7 +34,7 @@ test("[CHAT-142] without hole punching, a daemon that dies at any step of the tr
     const turn = (await home.ended(id, at + 1)).at(-1)!;
     expect(turn.stopReason, point).toBe("end_turn");
     expect(turn.text.length, point).toBeGreaterThan(floodBytes * 0.95);
-    // The agent goes on as the last step of a cut: only then the next point is armed for the next one.
+    // The agent continues as the last step of a truncation: only then the next point is armed.
     await until("the cut to be over", () => statSync(out).size < floodBytes / 2 && !existsSync(paused));
   }
   const lengths = (await home.turns(id)).map(({ text }) => text.length);

@@ -30,7 +30,7 @@ test("[CHAT-96] an agent of an older build finishes its turn, shown as stale, an
   appendFileSync(join(home.directory, "newer/dist/demo-acp.cjs"), "\n// newer\n");
   expect(await home.run(command, ["restart"])).toMatchObject({ code: 0 });
   await until("the idle one to be replaced", async () => (await home.agent(idle)).pid !== idleBefore.pid);
-  // Not both in the same look: the time that counts may pass between the two.
+  // Not both in the same observation: the deadline may pass between the two.
   const stale = await until("the busy one to be shown as stale", async () =>
     (await home.call("workers", busy)).find((one) => one.session === busy && one.stale),
   );

@@ -1,4 +1,4 @@
-/** The network of contained sessions through the built product: an allow list, and what becomes of its proxy. */
+/** The network of contained sessions through the built product: an allow list, and the life of its proxy. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -12,7 +12,7 @@ import { until } from "../harness/until.ts";
 
 const hasBwrap = spawnSync("bwrap", ["--unshare-all", "--ro-bind", "/", "/", "true"]).status === 0;
 
-/** For each line of the file `ask` in its worktree: one line with the body, or with curl's error, in `answers`. */
+/** For each line of the file `ask` in its worktree, writes a line with the body, or with curl's error, to `answers`. */
 const agent = `while :; do
   [ -e ask ] && mv ask asking && while read -r url; do curl -sS -m 30 --noproxy none "$url" 2>&1 | tr "\\n" " "; echo; done <asking >>answers
   sleep 0.1

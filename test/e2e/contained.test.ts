@@ -7,7 +7,7 @@ import { listProcesses } from "../../src/base/pid.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 
-/** Tries what a hostile agent would, notes what came of it in the worktree, commits, leaves a tree behind and waits. */
+/** Tries what a hostile agent would, records the results in the worktree, commits, leaves a process tree and waits. */
 const attacks = (home: ChatHome): string => String.raw`
 try() { name=$1; shift; if ("$@") >/dev/null 2>&1; then echo "$name: done"; else echo "$name: refused"; fi >>results; }
 try "ssh key" cat ~/.ssh/id_ed25519
@@ -50,7 +50,7 @@ function prepare(home: ChatHome): void {
   }
 }
 
-/** The user's own configuration: no repository is asked about it. */
+/** The user's own configuration, for which no trust is needed. */
 function configure(home: ChatHome, config: object): void {
   writeFileSync(home.paths.config, JSON.stringify(config));
 }

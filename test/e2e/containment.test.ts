@@ -1,4 +1,4 @@
-/** What hides from its agent: a session of its own, two forks, a cleared environment. */
+/** Processes that hide from their agent: own session, two forks, a cleared environment. */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -21,14 +21,14 @@ async function pidIn(file: string): Promise<number> {
   return Number(readFileSync(file, "utf8"));
 }
 
-/** Names of the cgroups of a home's launches; the home's own goes with the last of them. */
+/** Names of the cgroups of a home's launches; the home's own is removed with the last of them. */
 function cgroupsOf(home: ProjectHome): string[] {
   const directory = state.is === "ok" ? join(dirname(state.directory), home.paths.tmuxSocket) : "";
   if (!existsSync(directory)) return [];
   return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 }
 
-/** A home with a terminal agent `away` that runs a command after it has let something run away. */
+/** A home with a terminal agent `away` that runs a command after it has started a runaway. */
 async function terminalHome(...command: string[]): Promise<{ home: ProjectHome; file: string }> {
   const home = await ProjectHome.make();
   const file = join(home.directory, "runaway");
@@ -81,7 +81,7 @@ test.runIf(hasCgroups)(
 test.runIf(hasCgroups)(
   "[TERMINAL-4] a process that hides from an agent that exits on its own is killed too (needs cgroups)",
   async () => {
-    // Ended once it is up: an end in the very start is a start that failed.
+    // It exits only once it is up: an exit during the start is a failed start.
     const { home: made, file } = await terminalHome("sh", "-c", "until test -e go; do sleep 0.1; done");
     await using home = made;
     const { id, workspacePath } = await home.json(["spawn", "my-app", "--agent", "away", "--kind", "terminal"]);

@@ -82,7 +82,7 @@ test("[SESSION-59] a daemon killed at any step of a conversion finishes it after
   await using home = await ChatHome.open();
   const id = await home.chat("say: hello");
   await home.ended(id);
-  // From chat to terminal and back in turns: only a chat agent is asked to delete its conversation.
+  // From chat to terminal and back in turns: only a chat agent can delete its conversation.
   const points = [
     "execute.stop",
     "stop.ended",

@@ -1,4 +1,4 @@
-/** Runs in a mount namespace of its own (see small-disk.ts) and prints what a daemon does whose disk fails under it. */
+/** Runs in its own mount namespace (see small-disk.ts) and prints what a daemon does when its disk fails. */
 import { existsSync } from "node:fs";
 import { ProjectHome } from "../harness/project.ts";
 import { endMarked, markedProcesses } from "../harness/marked.ts";

@@ -1,4 +1,4 @@
-/** Runs in a mount namespace of its own (see small-disk.ts) and prints what a daemon does on a disk that is full, or read-only. */
+/** Runs in its own mount namespace (see small-disk.ts) and prints what a daemon does on a full or read-only disk. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ProjectHome } from "../harness/project.ts";
@@ -18,7 +18,7 @@ async function run(): Promise<object> {
   await home.ok(["session", "stop", chat.id]);
   disk.leave(100 * 1024 * 1024);
   const low = await home.cli(["spawn", "my-app", "--agent", "demo", "--kind", "terminal"]);
-  // Room for the record, none for what an agent needs.
+  // Space for the record, none for an agent.
   disk.leave(24 * 1024);
   const restore = await home.cli(["session", "restore", chat.id]);
   disk.free();

@@ -20,7 +20,7 @@ test.runIf(canMount())(
       // Ready means that a write works.
       health: [507, "disk-full"],
       wanted: ["killed", "killed", "killed"],
-      // The reserve is spent by now.
+      // The reserve is used up by now.
       start: [1, "The disk with HOME is full; nothing was started.\nFree some space and try again.\n"],
       readOnly: [
         1,

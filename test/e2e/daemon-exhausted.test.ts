@@ -1,4 +1,4 @@
-/** A daemon that has no descriptor left: it stays, callers get a sentence, and what it was asked for is done later. */
+/** A daemon without a free descriptor: it keeps running, callers get an error, and requested actions run later. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -8,19 +8,19 @@ import { until } from "../harness/until.ts";
 
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;
 
-/** Lets a process open so many descriptors more. */
+/** Lets a process open this many more descriptors. */
 async function leave(pid: number, free: number): Promise<void> {
   await until("nothing to run that gives descriptors back when it ends", () => {
     const open = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
     let limit = 0;
     for (let left = free; left > 0; limit++) if (!open.has(limit)) left--;
     execFileSync("prlimit", ["--pid", String(pid), `--nofile=${limit}:`]);
-    // Behind the limit, under which none is started.
+    // After the limit, under which none can be started.
     return !children(pid).some((child) => !child.includes("wait-for"));
   });
 }
 
-/** The commands of a process's children; one that waits for tmux's word is always there. */
+/** The commands of a process's children; one that waits for tmux always exists. */
 function children(pid: number): string[] {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && readStat(Number(name))?.parent === pid);
   return pids.map((child) => readFileSync(`/proc/${child}/cmdline`, "utf8"));
@@ -50,9 +50,9 @@ test.runIf(hasPrlimit)(
   "[TERMINAL-7] [TERMINAL-8] a daemon that had no descriptor to load a module reports that, and loads it at the next request (needs prlimit)",
   async () => {
     await using home = await ProjectHome.make();
-    // A fresh one has loaded nothing that makes worktrees yet.
+    // A fresh daemon has not loaded the worktree code yet.
     await home.ok(["restart"]);
-    // It listens on [::1] right after it reports: when it answers, it has done that.
+    // It listens on [::1] right after it reports ready: once it answers, that is done.
     await home.ok(["info"]);
     const { pid } = home.daemon();
     await leave(pid, 1);

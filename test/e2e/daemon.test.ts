@@ -28,7 +28,7 @@ async function takePort(port: number): Promise<Server> {
   return server;
 }
 
-/** A home whose default port another program has. Not the real one: daemons of other tests take and free that. */
+/** A home whose default port is taken by another program. Not the real default: daemons of other tests use that. */
 async function withTakenPort(): Promise<{ home: Home; other: Server; port: string }> {
   const other = await takePort(0);
   const port = String((other.address() as AddressInfo).port);
@@ -37,7 +37,7 @@ async function withTakenPort(): Promise<{ home: Home; other: Server; port: strin
 
 const portOf = (home: Home): string => new URL(home.daemon().url).port;
 
-/** What a start that takes more than two seconds reports meanwhile. */
+/** What a start that takes more than two seconds prints meanwhile. */
 const withoutProgress = (stderr: string): string =>
   stderr.replaceAll("Still starting. See `holdfast logs` for progress.\n", "");
 
@@ -140,7 +140,7 @@ test("[DAEMON-18] a removed daemon file or socket is restored, and no command re
     ({ paths }) => rmSync(paths.socket, { force: true }),
     ({ paths }) => {
       rmSync(paths.daemonFile, { force: true });
-      // The daemon may put its socket back meanwhile.
+      // The daemon may restore its socket meanwhile.
       rmSync(paths.run, { recursive: true, force: true, maxRetries: 20 });
     },
     ({ paths }) => writeFileSync(paths.daemonFile, "{"),
@@ -279,7 +279,7 @@ test("[DAEMON-10] the state directory and its content are private", async () => 
   await home.ok(["start", "--port", "0"]);
   expect(statSync(home.home).mode & 0o777).toBe(0o700);
   const open = readdirSync(home.home, { recursive: true, encoding: "utf8" }).filter(
-    // Copies of public files, below a directory that nobody else can enter.
+    // Copies of public files, below a directory that only the owner can enter.
     (name) => !/^(builds|cache)\b/.test(name) && (statSync(join(home.home, name)).mode & 0o077) !== 0,
   );
   expect(open).toEqual([]);
@@ -391,7 +391,7 @@ test("[DAEMON-15, LIMIT-3] readiness runs a query and a write", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   expect(await home.health()).toMatchObject({ status: 200, json: { ok: true, build: home.daemon().build } });
-  // A stranger causes neither, and learns nothing else.
+  // A stranger triggers neither, and learns nothing else.
   const answer = await fetch(`${home.daemon().url}/api/health`);
   expect(await answer.json()).toEqual({ ok: true });
 });

@@ -1,4 +1,4 @@
-/** What the dashboard asks of the daemon, over the real API: worktrees, preflight, settings, events, terminals. */
+/** What the dashboard requests from the daemon, over the real API: worktrees, preflight, settings, events, terminals. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -75,7 +75,7 @@ test("[API-49, API-50] preflight, settings and doctor report what exists and wha
     { message: "no-such-program was not found on PATH.", hint: expect.any(String) },
   ]);
   expect(await messages({ agent: "absent", kind: "terminal" })).toContain("has no terminal kind");
-  // Nothing was made and no number used up.
+  // Nothing was created and no number was used.
   expect(await home.listed()).toEqual([]);
   expect(await home.git(home.repo, ["branch", "--list"])).toBe("* main");
   expect(await home.chat()).toBe("ma-1");

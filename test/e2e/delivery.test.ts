@@ -1,4 +1,4 @@
-/** The receipt of a prompt is what became of it, for an agent that starts slowly, asks first or dies. */
+/** The receipt of a prompt is true, for an agent that starts slowly, asks first or dies. */
 import {
   chmodSync,
   existsSync,
@@ -156,7 +156,7 @@ test("[SESSION-46] a first prompt stays queued for the next start if the agent d
   writeFileSync(home.gate, "");
   await until("its receipt", async () => (await home.fates(id)).includes("prompt.sent"));
   expect(home.taken()).toEqual(["the first"]);
-  // It was never given to the one that died.
+  // It was never passed to the agent that died.
   expect(await home.fates(id)).toEqual(["prompt.sent"]);
 });
 
@@ -215,7 +215,7 @@ test("[SESSION-43] a prompt that an agent only shows is `typed`, and a doubtful 
     reason: `the agent does not confirm it, check with: holdfast session screen ${id}`,
   });
   const deaf = await home.started("--agent", "plain");
-  // Its terminal no longer shows what is typed.
+  // Its terminal no longer shows typed text.
   await home
     .run("tmux", [
       "-L",

@@ -54,7 +54,7 @@ test("[DEVICE-6, DEVICE-10, DEVICE-11] a device is announced, limited and revoke
   });
   expect((await ask(lost, "POST", "/api/cleanup", {})).status).toBe(403);
 
-  // Each device's push is its own, and goes with it.
+  // Each device has its own push subscription, which is removed with it.
   for (const [device, name] of [
     [desk, "desk"],
     [lost, "lost"],

@@ -1,4 +1,4 @@
-/** A home and a database made by 0.1, before its code was taken apart and named again. */
+/** A home and a database made by 0.1, before the redesign. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -43,7 +43,7 @@ test("[HOME-10] a home of the previous build keeps its sessions, conversations, 
   expect(readFileSync(join(worktree("ma-4"), "kept.txt"), "utf8")).toBe("in the trash\n");
   expect(await home.ok(["trash", "ls"])).toContain("ma-7");
 
-  // The repository is trusted as before, and new ids come after all that were used.
+  // The repository is still trusted, and new ids come after all used ones.
   const spawned = await home.ok(["spawn", "my-app", "--agent", "demo", "--prompt", "say: hello"], {
     trust: "as-given",
   });

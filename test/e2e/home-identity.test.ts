@@ -1,4 +1,4 @@
-/** A home knows which one it is: a copy leaves the original alone, and a moved one keeps its agents. */
+/** A home knows its identity: a copy leaves the original unchanged, and a moved one keeps its agents. */
 import { existsSync, lstatSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { isRunning, whileStopped } from "../harness/marked.ts";
 import type { Ran } from "../harness/home.ts";
 import type { SessionJson } from "../../src/contract/session.ts";
 
-/** A terminal agent, and a chat agent in the middle of a turn, each with work that is not committed. */
+/** A terminal agent, and a chat agent in mid-turn, each with uncommitted work. */
 async function withAgents(home: ChatHome): Promise<{ terminal: SessionJson; chat: SessionJson; pids: number[] }> {
   const terminal = await home.spawn("--prompt", "say: hello");
   await home.status(terminal.id, "idle");
@@ -23,7 +23,7 @@ async function withAgents(home: ChatHome): Promise<{ terminal: SessionJson; chat
   return { terminal, chat, pids };
 }
 
-/** Another home beside the first, with the CLI of the same build. */
+/** Another home next to the first, with the CLI of the same build. */
 class Copy {
   readonly path: string;
   readonly #home: ChatHome;
@@ -56,7 +56,7 @@ test("[HOME-3] a copy of a running home does not start without an answer, and th
   await using home = await ChatHome.open();
   const { terminal, chat, pids } = await withAgents(home);
   await using copy = new Copy(home, "h2");
-  // Copied as of one instant: a file that goes meanwhile fails cp, and a commit in between tears the database.
+  // Copied while everything is paused: a file that disappears fails cp, and a commit in between tears the database.
   const copied = await whileStopped(home.daemon().pid, () => home.run("cp", ["-a", home.home, copy.path]));
   expect(copied).toMatchObject({ code: 0 });
 
@@ -109,7 +109,7 @@ test("[HOME-3] a copy of a running home does not start without an answer, and th
   expect((await home.ended(chat.id)).at(-1)?.stopReason).toBe("end_turn");
   await home.status(terminal.id, "idle");
   expect(await home.agent(terminal.id)).toMatchObject({ pid: pids[0] });
-  // What was copied is set aside, not deleted.
+  // Copied files are set aside, not deleted.
   const aside = readdirSync(copy.path).filter((name) => name.startsWith("copied-"));
   expect(aside).toHaveLength(1);
   expect(readFileSync(join(copy.path, aside[0]!, "worktrees/my-app", terminal.id, "draft.txt"), "utf8")).toBe(

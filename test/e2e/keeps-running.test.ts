@@ -105,7 +105,7 @@ test("[SESSION-14] a crashed agent is restarted, at most three times per minute"
   await using home = await ProjectHome.make();
   const { id } = await home.spawn();
   for (let crash = 1; crash <= 3; crash++) {
-    // One that dies while its launch is still being watched is a failed launch.
+    // An agent that dies while its launch is still being watched is a failed launch.
     await home.status(id, "idle");
     process.kill((await home.agent(id)).pid, "SIGKILL");
     await until(
@@ -139,17 +139,17 @@ test("[SESSION-16] pausing every process and moving the clock changes nothing", 
     process.kill(server, "SIGCONT");
   }
   await home.status(id, "idle");
-  // Asleep for a weekend; then the clock is set right, to before the session was made.
+  // Asleep for a weekend; then the clock is corrected, to before the session was created.
   for (const hours of [60, -1]) {
     for (const pid of [agent.pid, server, daemon]) process.kill(pid, "SIGSTOP");
     writeFileSync(clock, String(hours * 3_600_000));
     for (const pid of [daemon, server, agent.pid]) process.kill(pid, "SIGCONT");
-    // What did not answer in time is unknown for a moment.
+    // A probe that timed out is unknown for a moment.
     await home.status(id, "idle");
     const { seq } = await home.show(id);
     await home.ok(["send", id, `say: ${hours} later`]);
     await home.status(id, "idle");
-    // What is seen after the clock was moved has been looked at by it.
+    // Observations after the clock change use the new clock.
     const at = (await home.events(id)).find((event) => event.seq > seq)!.at;
     expect(Math.round((Date.parse(at) - Date.now()) / 3_600_000)).toBe(hours);
     expect(await home.agent(id)).toEqual(agent);
@@ -237,7 +237,7 @@ test("[SESSION-20] a broken holdfast.yaml prevents no session from restarting", 
   expect((await home.events(id)).filter((event) => event["how"] === "crash")).toEqual([]);
 });
 
-/** Ends with its agent: what still ran without a server would be found by itself and taken for crashed. */
+/** Kills it with its agent: an agent without a server would be found and taken for crashed. */
 async function loseServer(home: ProjectHome, agent: number): Promise<void> {
   await home.run("tmux", ["-L", home.paths.tmuxSocket, "kill-server"]);
   await until("the agent to be gone", () => !isRunning(agent));

@@ -1,4 +1,4 @@
-/** A database that is older than its home: a backup was put back, or its last writes were lost. */
+/** A database that is older than its home: a backup was restored, or its last writes were lost. */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { until } from "../harness/until.ts";
 
 const parts = ["holdfast.db", "holdfast.db-wal", "holdfast.db-shm"];
 
-/** Copies the database while no daemon runs, and starts one again. */
+/** Copies the database while no daemon runs, then restarts it. */
 async function backUp(home: ChatHome): Promise<void> {
   await home.ok(["stop"]);
   mkdirSync(join(home.directory, "backup"));
@@ -16,7 +16,7 @@ async function backUp(home: ChatHome): Promise<void> {
   await home.ok(["start"]);
 }
 
-/** What the advice after damage says: the copy in place of the database, then a start. */
+/** Follows the advice after damage: the copy replaces the database, then a start. */
 async function putBack(home: ChatHome): Promise<void> {
   await home.ok(["stop"]);
   for (const name of parts) rmSync(join(home.home, name), { force: true });
@@ -108,7 +108,7 @@ test("[HOME-7] with an older database, agents relaunched since are adopted, and 
   home.openGate("a");
   await home.says(chat, "after");
   expect((await home.ended(chat, 2)).at(-1)).toMatchObject({ stopReason: "end_turn" });
-  // It can be spoken to, and nothing that was replayed is shown twice.
+  // It accepts prompts, and no replayed item is shown twice.
   expect((await home.turn(chat, "say: more")).text).toContain("more");
   expect(await home.pidOf(chat, "agent")).toBe(pids[1]);
   expect((await home.said(chat)).split("first")).toHaveLength(2);
@@ -184,7 +184,7 @@ test("[HOME-8] with an older database, sessions restored or resumed since are ru
   expect(pids.map(isRunning)).toEqual([true, true, true]);
   home.openGate("a");
   await home.says(chat, "after");
-  // The worktree is in its place again for the record, so the next kill moves it.
+  // For the record the worktree is in its place again, so the next kill moves it.
   await home.ok(["session", "kill", terminal.id]);
   expect(existsSync(terminal.workspacePath)).toBe(false);
   await home.ok(["session", "restore", terminal.id]);

@@ -44,7 +44,7 @@ test("[TEXT-1] [TEXT-4] [TEXT-5] hostile ids and titles reach neither the shell 
 
   await home.ok(["acp", "deny", id, first!.requestId]);
   await home.says(id, `${JSON.stringify(hostile)}=no`);
-  // The only one that is left may be answered by a script without its name; the old option still works.
+  // A script may answer the only remaining one without its name; the old option still works.
   await home.ok(["acp", "approve", id, "--request", second!.requestId]);
   await home.says(id, "7=yes");
   await home.ok(["session", "kill", id]);
@@ -109,7 +109,7 @@ test("[PERMISSION-10] [PERMISSION-2] rules answer once, are named, and leave the
   for (const one of ["1=yes", "2=no", "4=yes"]) expect(said.split(one)).toHaveLength(2);
   expect(await home.ofType(id, "permission.answered")).toHaveLength(3);
 
-  // Nothing is answered by trying.
+  // Trying a rule answers nothing.
   const tried = await home.json(["permissions", "test", "--session", id, waiting!.requestId]);
   expect(tried).toMatchObject({ rule: null, result: "waits" });
   expect(
@@ -133,7 +133,7 @@ test("[PERMISSION-12] [PERMISSION-13] while the file has an error no rule applie
   const list = await home.cli(["permissions", "ls"]);
   expect(list.code).toBe(1);
   expect(list.stderr).toContain("config.yaml:3:");
-  // Correcting it does not touch what is open.
+  // Correcting it does not affect open requests.
   rules('permissions:\n  - {allow, tool: "*"}\n');
   await home.ok(["restart"]);
   expect((await home.show(id)).permissions.map(({ requestId }) => requestId)).toEqual([questionId(waiting!.requestId)]);

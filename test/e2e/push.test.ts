@@ -28,7 +28,7 @@ test("[NOTIFY-5, NOTIFY-6, NOTIFY-8, NOTIFY-12] an agent's permission request re
   const { publicKey } = await home.call("push", "");
   const { id: name } = await home.call("pushSubscribe", "", { body });
   expect(statSync(home.paths.push).mode & 0o777).toBe(0o600);
-  // What a home keeps is there for the next daemon.
+  // The next daemon finds what the home stores.
   await home.crash();
   await home.ok(["start"]);
   const id = await home.chat("ask: may I go on");
@@ -68,7 +68,7 @@ test("[NOTIFY-8, NOTIFY-10, NOTIFY-13] a push service that is down or silent cha
   await home.call("pushSubscribe", "", { body: gone.subscription("Old phone") });
   const id = await home.chat("ask: may I go on");
   await until("all to be asked", () => service.received.length === 3);
-  // One of them is still being waited for.
+  // One of them is still pending.
   await home.answer(id);
   await home.ended(id);
   const other = await home.chat("say: still here");
@@ -84,7 +84,7 @@ test("[NOTIFY-8, NOTIFY-10, NOTIFY-13] a push service that is down or silent cha
   expect(browsers.map(({ label }) => label)).toEqual(["Work laptop", "Silent"]);
   await home.call("pushRemove", hanging);
   await expect(home.call("pushRemove", hanging)).rejects.toThrow("is subscribed");
-  // It asked for ten minutes of rest.
+  // It requested a pause of ten minutes.
   const next = await home.chat("ask: another one");
   await until("that to be on record", async () => (await home.ofType(next, "notification.sent")).length === 1);
   expect(await home.ofType(next, "notification.sent")).toMatchObject([

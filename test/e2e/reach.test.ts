@@ -1,4 +1,4 @@
-/** Access from elsewhere as the commands give it. The proxy is in test/browser/push-https.test.ts. */
+/** Access from elsewhere, configured by the commands. The proxy is in test/browser/push-https.test.ts. */
 import { once } from "node:events";
 import { renameSync, writeFileSync } from "node:fs";
 import { request } from "node:https";

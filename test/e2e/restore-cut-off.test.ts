@@ -1,4 +1,4 @@
-/** A restore that was cut off behind the move, and whose session is ended before it could be finished. */
+/** A restore that was interrupted after the move, and whose session is killed before it could finish. */
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

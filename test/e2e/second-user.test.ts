@@ -1,4 +1,4 @@
-/** Another user of the machine, made for this test, against a running home whose directories above it are open. */
+/** Another user of the machine, created for this test, against a running home below open directories. */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { accessSync, chmodSync, constants, readFileSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ function run(command: string, args: readonly string[]): string {
   return stdout.trim();
 }
 
-/** Gone again at the end, whatever happens. */
+/** Removed at the end, whatever happens. */
 function makeUser(): { uid: string; gid: string } & Disposable {
   const name = `hf-${randomBytes(4).toString("hex")}`;
   run("useradd", ["--no-create-home", "--home-dir", "/nonexistent", "--shell", "/bin/sh", name]);
@@ -44,7 +44,7 @@ interface Wanted {
   secrets: Record<string, string>;
 }
 
-/** Runs as the other user; prints what it got. */
+/** Runs as the other user; prints the output. */
 const probe = `
 const { readFileSync, readdirSync, writeFileSync } = require("node:fs");
 const { connect } = require("node:net");
@@ -61,7 +61,7 @@ for (const path of wanted.directories) {
   if (wanted.writes) attempt("made a file in " + path, () => void writeFileSync(path + "/by-another", "x"));
 }
 attempt("tmux", () => spawnSync("tmux", ["-S", wanted.tmux, "list-sessions"]).status === 0);
-// What ps shows, of every process and more often than a person looks.
+// What ps shows, for every process, polled often.
 for (let round = 0; round < 20; round++) for (const pid of readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name))) {
   for (const file of ["cmdline", "environ"]) attempt("", () => {
     const text = readFileSync("/proc/" + pid + "/" + file, "utf8");
@@ -80,7 +80,7 @@ const connected = (options) => new Promise((resolve) => {
     const { status } = await fetch(url + path);
     if (status !== 401) got.push(path + ": " + status);
   }
-  // The way in is there, so that nothing above failed for want of it.
+  // The path is accessible, so nothing above failed for lack of access to it.
   const health = (await fetch(url + "/api/health")).status;
   console.log(JSON.stringify({ got: [...new Set(got)], uid: process.getuid(), health }));
 })();
@@ -119,7 +119,7 @@ test.skipIf(canRun !== null)(
     const [entry] = await home.json<{ id: string }[]>(["trash", "ls"]);
     const { stdout: link } = await home.cli(["dashboard", "--no-open"]);
     const { paths } = home;
-    // Whatever is above the home may be open, as /home and a person's own directory often are.
+    // Directories above the home may be open, as /home and a user's own directory often are.
     chmodSync(home.directory, 0o755);
     const token = readFileSync(paths.token, "utf8").trim();
     const { pid, url } = home.daemon();

@@ -69,7 +69,7 @@ test("[SESSION-43] the next daemon settles a prompt whose daemon died while typi
   await using home = await ProjectHome.make();
   const { id } = await home.spawn("--prompt", "say: hello");
   await home.status(id, "idle");
-  // Before the first key nothing can show that it was not typed; behind the last one the agent's own hook has it.
+  // Before the first key nothing shows whether it was typed; after the last one the agent's own hook has it.
   for (const [point, fate] of [
     ["prompt.recorded", "prompt.doubtful"],
     ["prompt.typed", "prompt.sent"],

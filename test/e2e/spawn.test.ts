@@ -31,7 +31,7 @@ test("[SESSION-1] a spawn whose daemon dies at any step is complete after the ne
     ).toHaveLength(1);
     const settled = async () =>
       (await home.events(id)).filter(({ type }) => type === "prompt.sent" || type === "prompt.doubtful");
-    // An agent is idle before it gets its first prompt, too.
+    // An agent is also idle before it gets its first prompt.
     await until(`the prompt to be settled after ${point}`, async () => (await settled()).length > 0);
     expect(await settled(), point).toHaveLength(1);
     await home.ok(["session", "kill", id]);
@@ -99,7 +99,7 @@ test("[SESSION-3] [SESSION-9] a worktree that cannot be created leaves nothing b
   await nothingLeft();
   const failed = { status: "failed", intent: { want: "running", by: "person" }, processes: [] };
   expect(await home.show("ma-1")).toMatchObject(failed);
-  // Nothing is tried again by a start, a halt leaves it as it is, and another failure is reported like the first.
+  // A start retries nothing, a halt leaves it unchanged, and another failure is reported like the first.
   await home.ok(["stop", "--halt-sessions", "--yes"]);
   await home.ok(["start"]);
   expect(await home.show("ma-1")).toMatchObject(failed);

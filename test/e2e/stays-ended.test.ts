@@ -206,7 +206,7 @@ test("[SESSION-33] halting the sessions includes one that is still being created
 
 test("[SESSION-30] a command that prepares a worktree stops with its session, with its children, and after a crash too", async () => {
   await using home = await ProjectHome.make();
-  // Says who it is, leaves a child in a process session of its own, never ends, and takes its time when it is asked to.
+  // Prints its pid, leaves a child in its own process session, never exits, and is slow to react to signals.
   const script = join(home.directory, "make.sh");
   writeFileSync(script, 'trap "sleep 0.5; exit" TERM\nsetsid sleep 600 &\necho "$$ $!" > "$1/pids"\nwait\n');
   const config = { path: ".", prefix: "ma", postCreate: [`sh ${script} .`] };
@@ -214,7 +214,7 @@ test("[SESSION-30] a command that prepares a worktree stops with its session, wi
   await home.ok(["project", "add", home.repo]);
   const making = async (id: string): Promise<number[]> => {
     const file = join(home.home, "worktrees", "my-app", id, "pids");
-    // There as soon as the shell opens it, written a moment later.
+    // It exists as soon as the shell opens it, and is written a moment later.
     const written = /^(\d+) (\d+)\n$/;
     const [, ...pids] = await until("the command", () => written.exec(readFileSync(file, "utf8")));
     return pids.map(Number);
@@ -246,7 +246,7 @@ test("[SESSION-30] a command that prepares a worktree stops with its session, wi
   expect(left(third)).toEqual([]);
   expect(await home.git(home.repo, ["worktree", "list"])).not.toMatch(/worktrees\/my-app\/ma-[13]/);
 
-  // Stopped, and the daemon died before it had ended anything.
+  // Stopped, and the daemon died before it had stopped anything.
   cutShort.push(home.cli(args));
   const fourth = await making("ma-4");
   await home.crash();
@@ -275,7 +275,7 @@ test("[SESSION-31] the next daemon removes launch files that a crash left, also 
     await home.ok(["start"]);
     await until(`the files of ${id} to be gone after ${verb[0]}`, () => !existsSync(files));
   }
-  // Of one that is long purged, as earlier builds left them.
+  // Of a session that was purged long ago, as earlier builds left them.
   const { id } = await home.spawn();
   await home.ok(["session", "delete", id, "--yes"]);
   await until(`${id} to be purged`, async () => (await home.cli(["events", id])).code !== 0);
@@ -332,7 +332,7 @@ test("[SESSION-38] a halt includes a session that is being deleted, and waits fo
 
 test("[SESSION-39] past its limit a halt lists the sessions still stopping, and the daemon exits once they are down, unless you change your mind", async () => {
   await using home = await ProjectHome.make({ HOLDFAST_TEST_HALT_MS: "1" });
-  // One after the other: the list is in the order in which they were recorded.
+  // One after the other: the list is in the order of their records.
   const [one, two] = [await home.spawn(), await home.spawn()];
   const daemon = home.daemon();
   home.arm("execute.stop", "pause");
@@ -369,7 +369,7 @@ test("[SESSION-40] with the daemon down and last started read-only, a halt halts
   expect(isRunning(pid)).toBe(true);
   expect(await home.ok(["stop", "--halt-sessions", "--yes"])).toBe(`Daemon stopped. 1 session stopped: ${id}.\n`);
   expect(isRunning(pid)).toBe(false);
-  // Any command starts the daemon as it was started last.
+  // Any command starts the daemon with the options of its last start.
   expect(await home.show(id)).toMatchObject({ status: "stopped" });
   expect((await home.cli(["session", "restore", id])).stderr).toContain("read-only");
   await home.ok(["stop"]);

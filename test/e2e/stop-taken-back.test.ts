@@ -1,10 +1,10 @@
-/** A stop that somebody takes back while it ends the agent, under a daemon that dies before it wrote that down. */
+/** A stop that is cancelled while it stops the agent, under a daemon that dies before it records that. */
 import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
 import { ProjectHome } from "../harness/project.ts";
 import { until } from "../harness/until.ts";
 
-/** Stops it, sends a prompt once its agent has exited, and lets the daemon die before the end is on record. */
+/** Stops it, sends a prompt once its agent has exited, and kills the daemon before the exit is recorded. */
 async function takeBack(home: ProjectHome, id: string, text: string): Promise<void> {
   home.arm("stop.signalled", "pause");
   await home.ok(["session", "stop", id, "--no-wait"]);

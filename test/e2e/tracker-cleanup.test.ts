@@ -20,10 +20,10 @@ test("[TRACKER-36, TRACKER-37] merged and closed sessions are cleaned up, squash
   await home.squash(more.branch, await numberOf(more.id));
   await home.commit(more.path, "late.txt", false);
   writeFileSync(join(more.path, "notes.txt"), "not committed\n");
-  // Squashed by hand, and its pull request closed: only the content tells.
+  // Squashed by hand, and its pull request closed: only the content shows it.
   await home.squash(byHand.branch, await numberOf(byHand.id));
   github.pull(await numberOf(byHand.id)).state = "closed";
-  // Closed, and begun anew: its base has all of it, because there is nothing.
+  // Closed, and started over: its base has everything, because there is nothing.
   github.closePullRequest(await numberOf(setBack.id));
   await home.git(setBack.path, ["reset", "-q", "--hard", "HEAD~1"]);
   await home.git(home.repo, ["fetch", "-q", "--prune", "origin"]);
@@ -65,7 +65,7 @@ test("[TRACKER-36] a closed issue completes a session, but only once the tracker
   expect(await cleanup()).toContain(`  Skipped: ${id} (its issue is open)\n`);
   home.github.closeIssue(number);
   expect(await cleanup()).toContain(`  Would kill ${id}\n`);
-  // Somebody may have opened it again while nobody could tell.
+  // It may have been reopened while the tracker was unreachable.
   home.github.fail({ how: "status", status: 500 }, { times: 1000 });
   expect(await cleanup()).toContain(`  Skipped: ${id} (could not check whether its issue is closed)\n`);
   await home.ok(["stop"]);
@@ -87,7 +87,7 @@ test("[TRACKER-45, TRACKER-36] an archived session is completed too when its pul
   expect(await home.ofType(id, "notification")).toEqual([]);
   expect(await home.ok(["session", "cleanup"])).toContain(`  Skipped: ${id} (its pull request is not merged)\n`);
   await home.squash(branch, number);
-  // Nobody says so now, and nothing else is claimed.
+  // The tracker does not confirm it now, and nothing else is claimed.
   github.fail({ how: "status", status: 502 }, { times: 1000 });
   const unheard = `  Skipped: ${id} (could not check whether its pull request is merged)\n`;
   expect(await home.ok(["session", "cleanup"])).toContain(unheard);

@@ -22,7 +22,7 @@ test("[TRACKER-43, TRACKER-26, TRACKER-30, REACTION-11] GitLab: from an issue th
   const sha = await home.commit(path, "work.txt");
   expect(await home.git(home.remote, ["rev-parse", branch!])).toBe(sha);
 
-  // Of a fork, where a stranger has a branch of that name too.
+  // From a fork; a stranger's fork has a branch of that name too.
   gitlab.openPullRequest({ branch: branch!, repo: "stranger/app" });
   const number = gitlab.openPullRequest({ branch: branch!, sha, repo: "agent/app", draft: true });
   const after = async (change: () => void): Promise<string> => {
@@ -79,7 +79,7 @@ test("[TRACKER-46, TRACKER-31, TRACKER-36, REACTION-12] GitLab: a merge request 
   gitlab.review(number, "approved");
   await home.refresh();
   expect(gitlab.pull(number).state).toBe("merged");
-  // What was not in it is named, and kept.
+  // Unmerged work is listed and kept.
   const { workspacePath: path } = await home.show(id);
   await home.commit(path, "late.txt", false);
   expect(branch).toBe(await home.git(path, ["branch", "--show-current"]));

@@ -42,7 +42,7 @@ test("[REACTION-3, REACTION-11, NOTIFY-1] failed checks reach the agent with the
   expect(listener.told).toMatchObject([{ session: id, title: `${id}: checks failed` }]);
   await until("that to be on record", async () => (await home.ofType(id, "notification.sent")).length === 1);
 
-  // Over, and then again: a whole budget.
+  // Fixed, then failed again: the full budget.
   github.setCheck(number, "unit", "passed");
   await home.refresh();
   expect(await home.ofType(id, "reaction.cleared")).toHaveLength(1);
@@ -161,7 +161,7 @@ test("[REACTION-10] a crash before or after the commit of a reaction sends its m
   const number = github.openPullRequest({ branch, sha });
   github.setConflict(number, true);
   const points = ["reaction.planned", "reaction.recorded"];
-  // Both from the start: a daemon that comes back asks its trackers by itself.
+  // Both from the start: a restarted daemon polls its trackers on its own.
   for (const point of points) home.arm(point, "kill");
   for (const point of points) {
     await home.refresh().catch(() => undefined);
@@ -188,7 +188,7 @@ test("[REACTION-4] nothing is sent while a permission request is open; a review'
   github.review(number, "changes_requested");
   await home.refresh();
   expect(await home.ofType(id, "prompt.admitted")).toHaveLength(2);
-  // By default a person hears of the question.
+  // By default the user is notified of the request.
   await until("a notification", async () => (await home.ofType(id, "notification")).length > 0);
   expect(await home.ofType(id, "notification")).toMatchObject([{ title: `${id}: needs you`, channels: [] }]);
   await home.answer(id, { answer: "allow" });

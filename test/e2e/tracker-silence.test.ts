@@ -1,4 +1,4 @@
-/** Reactions to what agents do or leave undone, without a tracker's word: ends, idleness, and that all is done. */
+/** Reactions to what agents do or leave undone, without a tracker: exits, idleness, and that all is done. */
 import { expect, test } from "vitest";
 import { TrackedHome } from "../harness/tracked.ts";
 import { until } from "../harness/until.ts";
@@ -7,7 +7,7 @@ const minute = 60_000;
 const once = { action: "send-to-agent", retries: 1 };
 
 test("[REACTION-15, REACTION-3] an agent that exits on its own is restarted within a budget; a prompt from the user renews the budget", async () => {
-  // The demo agent does as it is told, also by a reaction: it ends again.
+  // The demo agent follows its prompt, also a reaction's: it exits again.
   const reactions = { exited: { ...once, message: "exit: 0" } };
   await using home = await TrackedHome.start({ reactions });
   const id = await home.chat("say: ready");
@@ -32,7 +32,7 @@ test("[REACTION-15, REACTION-3] an agent that exits on its own is restarted with
     { title: `${id}: exited`, why: "The agent exited on its own. The agent was prompted once; the problem persists." },
   ]);
 
-  // A person brings it back: a whole budget.
+  // The user prompts it again: the full budget.
   await home.turn(id, "say: back");
   await home.send(id, "exit: 0");
   await until("a person to be told again", async () => (await home.ofType(id, "reaction.escalated")).length > 1);
@@ -42,7 +42,7 @@ test("[REACTION-15, REACTION-3] an agent that exits on its own is restarted with
     ["reaction.escalated", "exited", undefined],
   ]);
 
-  // Without configuration a person is told, once an end.
+  // Without configuration the user is notified once per exit.
   home.settings({});
   await home.trust();
   await home.refresh();
@@ -66,7 +66,7 @@ test("[DECIDE-16, REACTION-5] a failed turn that the next prompt follows neither
   home.arm("execute.deliver", "pause");
   await home.send(id, "say: back", { waitMs: 0 });
   await home.reached("execute.deliver");
-  // The agent is back and idle after the turn that its exit cut, and the next prompt is not sent yet.
+  // The agent is back and idle after the turn that its exit interrupted, and the next prompt is not sent yet.
   expect(await home.show(id)).toMatchObject({ status: "idle", needsYou: false, reason: null });
   await home.refresh();
   home.disarm("execute.deliver");
@@ -84,7 +84,7 @@ test("[REACTION-15, REACTION-3] an idle agent is reminded within a budget, then 
     return (await home.events(id)).filter(({ type }) => type.startsWith("reaction.")).map(({ type }) => type.slice(9));
   };
   expect(await reacted(14)).toEqual([]);
-  // Not a whole minute: it is told in minutes, and the machine may take a while.
+  // Not exactly a minute: the text has minutes, and the machine may take a while.
   expect(await reacted(15.6)).toEqual(["fired"]);
   await home.ended(id, 2);
   expect((await home.ofType(id, "prompt.admitted")).at(-1)).toMatchObject({

@@ -56,14 +56,14 @@ test("[TRACKER-46] a pull request is not an issue: nothing is created, and the e
     expect(refused.stderr).toContain(`holdfast session claim-pr <session> ${number}`);
   }
   expect(await home.listed()).toEqual([id]);
-  // As it is told: the branch is fetched, and the session has the pull request.
+  // As the error suggests: the branch is fetched, and the session has the pull request.
   await home.git(home.repo, ["push", "-q", "origin", `${sha}:refs/heads/feature`]);
   await home.git(home.repo, ["fetch", "-q", "origin", "feature"]);
   const session = await home.json(["spawn", "my-app", "--branch", "feature", ...demo, "--prompt", "say: on it"]);
   await home.refresh();
   expect((await home.show(session.id)).pullRequest).toMatchObject({ number });
 
-  // Known by its form, also while nobody answers; another's branch is not to be had here.
+  // Recognized by its form, even while the tracker is unreachable; a fork's branch is not available here.
   github.fail({ how: "reset" }, { times: 1000 });
   const down = await home.cli(["spawn", "my-app", url, ...demo]);
   expect(down.stderr).toContain(`${url} is a pull request, not an issue.`);

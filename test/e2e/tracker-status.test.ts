@@ -38,7 +38,7 @@ test("[TRACKER-26, TRACKER-32] every status of a pull request, from opening to m
   await home.refresh();
   expect((await home.ofType(id, "pull-request.seen")).length).toBe(seen);
 
-  // It outlives the daemon, and its agent's own end makes it done.
+  // It survives the daemon, and its agent's own exit makes it done.
   await home.crash();
   await home.ok(["start"]);
   await home.status(id, "merged");
@@ -50,7 +50,7 @@ test("[TRACKER-30, TRACKER-31, SESSION-55] only a session's own pull requests co
   await using home = await TrackedHome.start();
   const { github } = home;
   const { id, branch, sha } = await home.worked();
-  // A stranger's fork with a branch of the same name, and an old one that was merged before the session began.
+  // A stranger's fork with a branch of the same name, and an old one that was merged before the session started.
   github.openPullRequest({ branch, repo: "stranger/app" });
   const old = github.openPullRequest({ branch });
   github.merge(old);
@@ -69,7 +69,7 @@ test("[TRACKER-30, TRACKER-31, SESSION-55] only a session's own pull requests co
   const missing = await home.cli(["session", "claim-pr", id, "999"]);
   expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining("has no pull request 999") });
 
-  // An agent claims for itself, and only what nobody else has.
+  // An agent claims only for itself, and only an unclaimed one.
   const env = { HOLDFAST_SESSION: id };
   const free = String(github.openPullRequest({ branch: "made-by-hand" }));
   expect((await home.cli(["session", "claim-pr", other.id, free], { env })).stderr).toContain(`not for ${other.id}`);
@@ -77,7 +77,7 @@ test("[TRACKER-30, TRACKER-31, SESSION-55] only a session's own pull requests co
   await home.ok(["session", "claim-pr", id, free], { env });
   expect((await home.ofType(id, "pull-request.claimed")).at(-1)).toMatchObject({ by: `session:${id}` });
 
-  // The branch that the agent is on now counts, not the one it was given.
+  // The agent's current branch counts, not the original one.
   await home.git(other.path, ["checkout", "-q", "-b", "another-name"]);
   const second = github.openPullRequest({ branch: "another-name", sha: await home.commit(other.path, "more.txt") });
   await home.refresh();

@@ -24,13 +24,13 @@ async function make(): Promise<Clocks> {
   await home.ok(["stop"]);
   const files = { wall: join(home.directory, "wall"), up: join(home.directory, "up") };
   Object.assign(home.env, { HOLDFAST_TEST_CLOCK: files.wall, HOLDFAST_TEST_UPTIME: files.up });
-  // Renamed into place: the daemon reads it at any moment, and an empty file is another time.
+  // Renamed into place: the daemon may read it at any moment, and an empty file is another time.
   const write = (file: string, ms: number): void => {
     writeFileSync(`${file}.new`, String(ms));
     renameSync(`${file}.new`, file);
   };
   const read = (file: string): number => (existsSync(file) ? Number(readFileSync(file, "utf8")) : 0);
-  // At noon, so that no date changes by the time that the test itself takes.
+  // At noon, so that the test's own duration does not change the date.
   write(files.wall, day / 2 - (Date.now() % day));
   write(files.up, 0);
   await home.ok(["start", "--port", "0"]);
@@ -38,13 +38,13 @@ async function make(): Promise<Clocks> {
     home,
     jump: (ms) => write(files.wall, read(files.wall) + ms),
     pass: (ms) =>
-      // Else it may read one clock before and the other one after: that is a jump.
+      // Otherwise it may read one clock before and the other after: that is a jump.
       whileStopped(home.daemon().pid, () => {
         write(files.up, read(files.up) + ms);
         write(files.wall, read(files.wall) + ms);
       }),
     look: async () => {
-      // One runs at a time: the second one began after the first was done.
+      // They run one at a time: the second started after the first was done.
       for (let looks = 0; looks < 2; looks += 1) {
         rmSync(join(home.points, "policies.ran.reached"), { force: true });
         await home.reached("policies.ran");

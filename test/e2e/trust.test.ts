@@ -113,7 +113,7 @@ test("[TRUST-3] a git pull, or an agent in the main repository, disables trusted
   expect([existsSync(mark("second")), await stateOf("pulled")]).toEqual([false, "changed"]);
   expect((await home.call("trust", "pulled")).changes?.map(({ change }) => change)).toEqual(["removed", "added"]);
 
-  // The worktree's copy is never read, and what runs in a session cannot trust the repository's.
+  // The worktree's copy is never read, and a session's programs cannot trust the repository's.
   const { workspacePath } = await home.show(session.id);
   put(workspacePath, config("third"));
   const asAgent = { env: { HOLDFAST_SESSION: session.id }, trust: "as-given" } as const;
@@ -169,7 +169,7 @@ test("[TRUST-4, TRUST-12] a terminal asks about a clone once; a no is stored, an
   expect((await home.show(id)).notice).toBeUndefined();
   await home.status((await spawn("clone")).id, "idle");
   expect(existsSync(mark("clone"))).toBe(true);
-  // A comment is no change.
+  // A changed comment is not a change.
   writeFileSync(
     join(path, "holdfast.yaml"),
     `# Why.\n${JSON.stringify({ projects: { clone: { agent: "demo", postCreate: [touch("clone")] } } })}`,
@@ -204,7 +204,7 @@ test("[TRUST-14] in a home of an earlier version projects are undecided, and run
   const agents = () => Promise.all(ids.map(async (id) => (await home.agent(id)).pid));
   const before = await agents();
   await home.ok(["stop"]);
-  // As that version left it: no answers, and settings without a word about trust.
+  // As that version left it: no answers, and settings without trust.
   const database = new DatabaseSync(home.paths.database);
   database.exec("DELETE FROM settings WHERE key = 'trust.answers'");
   database.exec("UPDATE settings SET value = json_remove(value, '$.trust') WHERE key LIKE 'project.%.settings'");
@@ -220,7 +220,7 @@ test("[TRUST-14] in a home of an earlier version projects are undecided, and run
   expect(await agents()).toEqual(before);
 });
 
-/** Types an answer when the question is there; returns all that was shown, without colors. */
+/** Types an answer when the question appears; returns all output, without colors. */
 async function onTerminal(args: string[], answer: string): Promise<string> {
   const pty = spawnPty(join(import.meta.dirname, "../../bin/holdfast"), args, {
     cwd: home.directory,

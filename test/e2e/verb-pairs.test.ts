@@ -1,6 +1,6 @@
 /**
- * Two verbs at once, in the real daemon: the first one is held at a named step, the second one is recorded there, and then
- * the daemon continues, or is killed and started again. Whatever the pair and the step, the last word holds.
+ * Two concurrent verbs in the real daemon: the first is held at a named step, the second is recorded there, and then
+ * the daemon continues, or is killed and restarted. Whatever the pair and the step, the last verb wins.
  */
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const verbs = ["kill", "delete", "stop", "archive", "snooze", "restore", "conver
 type Verb = (typeof verbs)[number];
 type Want = "killed" | "deleted" | "stopped" | "archived" | "snoozed" | "running";
 
-/** The steps at which the first verb is held; a restore is of a killed session, all others of a running one. */
+/** The steps at which the first verb is held; a restore is for a killed session, all others for a running one. */
 const steps: Record<Verb, string[]> = {
   kill: ["execute.stop", "stop.ended", "execute.remove-workspace", "workspace.trashed"],
   delete: ["execute.stop", "stop.ended", "execute.remove-workspace", "workspace.trashed"],
@@ -46,13 +46,13 @@ const wantOf: Record<Verb, Want> = {
   convert: "running",
   send: "running",
 };
-/** As many as the daemon launches at once: all of them can be held in the middle of a launch. */
+/** As many as the daemon launches concurrently: all of them can be held in the middle of a launch. */
 const atOnce = 4;
-/** A daemon that starts again looks at everything first; a machine that is busy takes its time over four agents. */
+/** A restarted daemon observes everything first; a busy machine takes a while for four agents. */
 const settleMs = 60_000;
 
 class PairHome extends ChatHome {
-  /** Records the verb without waiting; says whether it was taken. */
+  /** Records the verb without waiting; returns whether it was accepted. */
   async ask(id: string, verb: Verb): Promise<boolean> {
     const body = { wait: false };
     try {
@@ -94,7 +94,7 @@ interface Pair {
   second: Verb;
 }
 
-/** What is wrong with a session that should have come to rest, or null. */
+/** What is wrong with a session that should be settled, or null. */
 async function fault(home: PairHome, { id, workspacePath }: SessionJson, want: Want): Promise<string | null> {
   const session = await home.find(id);
   const left = home.tree(id).map(({ what }) => what);
@@ -119,7 +119,7 @@ function there(workspacePath: string): string | null {
   return existsSync(workspacePath) ? "its worktree was not cleared away" : null;
 }
 
-/** Nothing is launched that is not wanted running, nor beside another launch. */
+/** Nothing is launched against its intent, nor next to another launch. */
 function faultOfLog(events: EventFields[]): string | null {
   let want = "running";
   let launched = false;
@@ -161,7 +161,7 @@ async function playAt(
   if (dies) await home.ok(["start"]);
   const faults = await Promise.all(
     pairs.map(async ({ session, second }, index) => {
-      // A stop of what is archived is taken and changes nothing: it is down already.
+      // Stopping an archived session is accepted and changes nothing: it is already down.
       const holds = taken[index] === true && !(first === "archive" && second === "stop");
       const last = holds ? second : first;
       const name = `${first} × ${second} at ${point}${dies ? ", the daemon killed there" : ""} (${session.id}, ${session.kind})`;
@@ -175,7 +175,7 @@ async function playAt(
       if (now === null) return [];
       const log = faultOfLog(await home.events(session.id));
       if (log !== null) return `${name}: ${log}`;
-      // A convert of what is being converted already asks for the kind that it is: it takes the first one back.
+      // Converting a session that is being converted requests its current kind: this cancels the first conversion.
       const converts = last === "convert" && !(first === "convert" && taken[index] === true);
       return converts && now.kind === session.kind ? `${name}: it was not converted` : [];
     }),
@@ -184,7 +184,7 @@ async function playAt(
   return faults.flat();
 }
 
-/** The first one has looked and is held before its commit, the second one is recorded: the first is judged against that. */
+/** The first is held before its commit, the second is recorded: the first is judged against that. */
 async function playBefore(home: PairHome, first: Verb, seconds: readonly Verb[]): Promise<string[]> {
   const point = `verb.${first === "send" ? "prompt" : first}`;
   const pairs: Pair[] = await Promise.all(
@@ -206,7 +206,7 @@ async function playBefore(home: PairHome, first: Verb, seconds: readonly Verb[])
       if (isTaken && after === "delete") return `${name}: it was taken after a delete`;
       if (isTaken && after === "kill" && !["delete", "restore"].includes(first))
         return `${name}: it was taken after a kill`;
-      // A stop of what is archived is taken and changes nothing: it is down already.
+      // Stopping an archived session is accepted and changes nothing: it is already down.
       const last = isTaken && !(first === "stop" && after === "archive") ? first : after;
       if (last === null) return `${name}: both were refused`;
       const problem = await settled(home, session, wantOf[last]);
@@ -219,7 +219,7 @@ async function playBefore(home: PairHome, first: Verb, seconds: readonly Verb[])
   return faults.flat();
 }
 
-/** Waits for it to come to rest as it should; gives what was wrong to the end. */
+/** Waits for it to settle; returns what was still wrong at the deadline. */
 async function settled(home: PairHome, session: SessionJson, want: Want): Promise<string | null> {
   let last: string | null = "never looked at";
   const look = async (): Promise<boolean> => (last = await fault(home, session, want)) === null;

@@ -1,4 +1,4 @@
-/** What lists, verbs and notifications report of sessions: seen with a real daemon, tmux and git. */
+/** What lists, verbs and notifications report about sessions, with a real daemon, tmux and git. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -79,7 +79,7 @@ test("[DECIDE-26] delete of a terminal session prints what its agent keeps", asy
 });
 
 test("[DECIDE-27] a delete is reported as done, also if its session is purged at the same moment", async () => {
-  // Purges, which come once a minute, come all the time.
+  // Purges run all the time instead of once a minute.
   await using home = await ChatHome.open({}, { HOLDFAST_TEST_MINUTE_MS: "2" });
   for (let n = 0; n < 6; n++) {
     const id = await home.chat("say: hello");

@@ -18,7 +18,7 @@ test("[TRASH-4] a kill from inside the worktree is not blocked by the command it
 });
 
 test("[TRASH-4] a process in the worktree is named during the wait, and the kill finishes when it leaves", async () => {
-  // Longer than a command of this test may take: an answer within it did not wait.
+  // Longer than a command of this test may take: a response within it did not wait.
   await using home = await ProjectHome.make({ HOLDFAST_TEST_END_MS: "3600000" });
   const { id, workspacePath } = await home.spawn();
   const shell = spawn("sleep", ["600"], { cwd: workspacePath, stdio: "ignore" });

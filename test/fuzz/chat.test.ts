@@ -1,6 +1,6 @@
 /**
- * Daemons killed at any moment, also while they start, under agents that stream and people who send. HOLDFAST_TEST_SEED
- * replays the choices of a run, HOLDFAST_TEST_KILLS makes it longer.
+ * Daemons killed at any moment, also while they start, under streaming agents and sending clients. HOLDFAST_TEST_SEED
+ * repeats the choices of a run, HOLDFAST_TEST_KILLS makes it longer.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -16,12 +16,12 @@ import { until } from "../harness/until.ts";
 const kills = Number(process.env["HOLDFAST_TEST_KILLS"] ?? 300);
 const seed = Number(process.env["HOLDFAST_TEST_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 const agents = 5;
-/** Prompts that wait or are being answered, for each session: enough that no agent ever runs dry. */
+/** Queued or active prompts per session: enough that no agent ever runs dry. */
 const ahead = 3;
-/** A start takes some 120 ms: many die in it, most of the rest soon after. */
+/** A start takes about 120 ms: many die in it, most of the rest soon after. */
 const longestStartMs = 160;
 const longestLifeMs = 60;
-/** Every so many kills one lives long enough to send and read, however slow the machine is. */
+/** One in this many lives long enough to send and read, however slow the machine is. */
 const calmEvery = 5;
 const calmMs = 150;
 const ticks = 25;
@@ -104,7 +104,7 @@ function startDaemon(home: ChatHome): { child: ChildProcess; ready: Promise<unkn
   return { child, exited, ready: Promise.race([exited, once(child.stdio[3]!, "data")]) };
 }
 
-/** Tops up each session's prompts; what got no receipt is sent again under its own id by the next call. */
+/** Tops up each session's prompts; a prompt without a receipt is sent again with its id by the next call. */
 async function sendMore(home: ChatHome, ids: string[], sent: Sent[]): Promise<void> {
   await Promise.allSettled(
     ids.map(async (id) => {
@@ -139,7 +139,7 @@ function keptBy(home: ChatHome, id: string): number[] {
   return [keeper, feeder, watcher, agent].map(Number);
 }
 
-/** But for the watcher's pause, another process each time; what passes a line on has gone in a moment. */
+/** Except the watcher's sleep, which is a new process each time; a process that forwards a line exits in a moment. */
 async function onlyThese(lasting: number[], look: () => Marked[]): Promise<void> {
   await until("nobody else to be there", () => {
     const found = look().filter(({ what }) => !/^sleep \d+$/.test(what));

@@ -1,4 +1,4 @@
-/** Requests that come from inside an agent's process tree, under one disguise or another. */
+/** Requests from inside an agent's process tree, under various disguises. */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DaemonAnswer, DaemonRequest } from "../agents/asks-daemon.ts";
@@ -11,7 +11,7 @@ const unseen = join(import.meta.dirname, "../agents/asks-unseen.sh");
 export type Disguise =
   /** As the agent starts its tools. */
   | "none"
-  /** Without the variables that say which session this is. */
+  /** Without the variables that identify the session. */
   | "unnamed"
   /** Without any variable, as Codex starts MCP servers. */
   | "cleared";
@@ -21,7 +21,7 @@ export interface Asked {
   answers: DaemonAnswer[];
 }
 
-/** Has the session's demo agent run a program that sends these requests. */
+/** Makes the session's demo agent run a program that sends these requests. */
 export async function askAs(
   home: ChatHome,
   session: string,
@@ -41,7 +41,7 @@ export async function askAs(
   }
 }
 
-/** The same from a process that has left the agent's tree and environment, and stays after its turn. */
+/** The same from a process that has left the agent's tree and environment, and outlives its turn. */
 export class UnseenAsker {
   readonly #directory: string;
 

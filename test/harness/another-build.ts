@@ -2,7 +2,7 @@ import { cpSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Home } from "./home.ts";
 
-/** A copy of the program under another build's name; gives its command. */
+/** A copy of the program with another build id; returns its command. */
 export function anotherBuild(home: Home, name: string): string {
   const other = join(home.directory, name);
   const { build } = home.daemon();

@@ -1,11 +1,11 @@
-/** The run ends with a census of processes and homes, which must be empty; each home looks after its tmux socket itself. */
+/** The run ends with a count of leftover processes and homes, which must be zero; each home checks its tmux socket itself. */
 import { randomUUID } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { homePrefix, homesDirectory } from "./home.ts";
 import { markedProcesses, processesNaming } from "./marked.ts";
 import { until } from "./until.ts";
 
-/** Children of a browser that was closed end a moment after it. Vitest gives up after 10 s. */
+/** Children of a closed browser exit a moment after it. Vitest gives up after 10 s. */
 const endingMs = 5_000;
 
 export default function setup(): () => Promise<void> {

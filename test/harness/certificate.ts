@@ -1,4 +1,4 @@
-/** A certificate of a test's own, signed by itself. */
+/** A self-signed certificate for a test. */
 import { execFileSync } from "node:child_process";
 import { createHash, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 export interface Certificate {
   cert: string;
   key: string;
-  /** The hash of its public key, by which chromium is made to trust it. */
+  /** The hash of its public key, which makes chromium trust it. */
   spki: string;
 }
 
@@ -18,7 +18,7 @@ export function makeCertificate(directory: string, file: string, name: string, d
   const ec = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
   const subject = ["-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name},IP:127.0.0.1,IP:::1`];
   openssl("req", "-x509", ...ec, "-keyout", key, "-out", cert, "-days", String(Math.max(1, days)), ...subject);
-  // A request takes no days that are over.
+  // openssl req refuses a validity in the past.
   if (days < 1) openssl("x509", "-in", cert, "-signkey", key, "-days", String(days), "-out", cert);
   const spki = new X509Certificate(readFileSync(cert)).publicKey.export({ type: "spki", format: "der" });
   return { cert, key, spki: createHash("sha256").update(spki).digest("base64") };

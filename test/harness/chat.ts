@@ -1,6 +1,6 @@
 /**
- * A home whose sessions are chats. It asks over the daemon's socket, without a process for each question, and looks at
- * the files and processes of a session with its own eyes.
+ * A home whose sessions are chats. It queries the daemon over its socket, without a process per query, and inspects
+ * the files and processes of a session directly.
  */
 import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync, mkdirSync, existsSync } from "node:fs";
@@ -34,7 +34,7 @@ export class ChatHome extends ProjectHome {
     return home;
   }
 
-  /** Starts the daemon with a project; apart from `open` for a home that has to be prepared first. */
+  /** Starts the daemon with a project; separate from `open` for a home that must be prepared first. */
   async begin(agents: Record<string, TestAgent> = {}): Promise<void> {
     mkdirSync(this.gates);
     await this.ok(["start", "--port", "0"]);
@@ -54,18 +54,18 @@ export class ChatHome extends ProjectHome {
     writeFileSync(join(this.repo, "holdfast.yaml"), JSON.stringify(config));
   }
 
-  /** Starts a chat and gives its id; without a prompt the agent waits. */
+  /** Starts a chat and returns its id; without a prompt the agent waits. */
   async chat(prompt?: string, agent = "demo"): Promise<string> {
     const body = { project: "my-app", agent, kind: "chat" as const, ...(prompt === undefined ? {} : { prompt }) };
     return (await this.call("spawn", "", { body })).id;
   }
 
-  /** Its receipt says what was seen of it, and with `waitForTurn` how the turn ended. */
+  /** Its receipt reports the delivery, and with `waitForTurn` how the turn ended. */
   send(id: string, text: string, more: { promptId?: string; waitForTurn?: boolean; waitMs?: number } = {}) {
     return this.call("prompt", id, { body: { promptId: randomUUID(), text, ...more } });
   }
 
-  /** A whole turn: what the agent said and how it ended. */
+  /** A complete turn: the agent's text and how the turn ended. */
   async turn(id: string, text: string): Promise<{ stopReason: string; text: string }> {
     const receipt = await this.send(id, text, { waitForTurn: true });
     if (receipt.turn === undefined) throw new Error(`no turn: ${JSON.stringify(receipt)}`);
@@ -76,7 +76,7 @@ export class ChatHome extends ProjectHome {
     return this.call("answer", id, { body });
   }
 
-  /** Many of these tests look while there is no daemon. */
+  /** Many of these tests query while no daemon runs. */
   protected override orStarted<T>(ask: () => Promise<T>): Promise<T> {
     return ask();
   }
@@ -100,7 +100,7 @@ export class ChatHome extends ProjectHome {
     return turns;
   }
 
-  /** Waits until so many turns have ended. */
+  /** Waits until this many turns have ended. */
   ended(id: string, count = 1, deadlineMs?: number): Promise<Turn[]> {
     const look = async (): Promise<Turn[]> => {
       const turns = await this.turns(id);
@@ -110,7 +110,7 @@ export class ChatHome extends ProjectHome {
     return until(`${count} turns of ${id} to end`, look, deadlineMs);
   }
 
-  /** Everything that the agent said, over all turns. */
+  /** The agent's text of all turns. */
   async said(id: string): Promise<string> {
     return (await this.ofType(id, "agent.text")).map((event) => event["text"] as string).join("");
   }
@@ -131,7 +131,7 @@ export class ChatHome extends ProjectHome {
     return found.pid;
   }
 
-  /** All that belongs to a session, wherever it ran off to. */
+  /** All processes of a session, however they were detached. */
   tree(id: string): Marked[] {
     return markedProcesses(`HOLDFAST_SESSION=${id}`).filter(({ pid }) => {
       try {
@@ -142,7 +142,7 @@ export class ChatHome extends ProjectHome {
     });
   }
 
-  /** The directory of the one launch that is there. */
+  /** The directory of the only launch. */
   launchDirectory(id: string): string {
     const session = join(this.paths.workers, id);
     const names = readdirSync(session, { withFileTypes: true }).filter(
@@ -152,7 +152,7 @@ export class ChatHome extends ProjectHome {
     return join(session, names[0]!.name);
   }
 
-  /** What the agent wrote, whether or not a daemon has read it. */
+  /** The agent's output, whether or not a daemon has read it. */
   output(id: string): string {
     const out = join(this.launchDirectory(id), "out");
     return existsSync(out) ? readFileSync(out, "utf8") : "";

@@ -1,6 +1,6 @@
 /**
- * A Holdfast of a test's own: its own home, port, tmux socket and HOME. `await using` ends everything it started and
- * fails the test when something of it is left.
+ * A Holdfast for one test: its own home, port, tmux socket and HOME. `await using` stops everything it started and
+ * fails the test if something is left.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
@@ -14,7 +14,7 @@ import { endMarked, isRunning, markedProcesses } from "./marked.ts";
 import { until } from "./until.ts";
 
 const root = join(import.meta.dirname, "../..");
-/** Short, because socket paths are. */
+/** Short, because socket paths must be. */
 export const homesDirectory = "/tmp";
 export const homePrefix = (run: string): string => `hf-test-${run.slice(0, 6)}-`;
 
@@ -59,7 +59,7 @@ export class Home implements AsyncDisposable {
       HOLDFAST_TEST_POINTS: this.points,
       HOLDFAST_TEST_RUN: run,
       GIT_CONFIG_GLOBAL: join(this.userHome, ".gitconfig"),
-      // A verb answers before everything has ended when it takes longer than a person waits; a busy machine takes longer.
+      // A verb that takes too long responds before everything has stopped; a busy machine takes longer.
       HOLDFAST_TEST_END_MS: "45000",
       HOLDFAST_TEST_HALT_MS: "45000",
       ...env,
@@ -71,7 +71,7 @@ export class Home implements AsyncDisposable {
     this.paths = resolvePaths(this.env);
   }
 
-  /** Runs the built CLI. A test's own repositories are trusted, unless it says otherwise. */
+  /** Runs the built CLI. A test's own repositories are trusted unless it opts out. */
   cli(args: string[], options: RunOptions = {}): Promise<Ran> {
     const asks =
       ["spawn", "batch-spawn", "init"].includes(args[0] ?? "") || args.slice(0, 2).join(" ") === "project add";
@@ -137,7 +137,7 @@ export class Home implements AsyncDisposable {
     });
   }
 
-  /** SIGKILL, as a crash would have it. */
+  /** SIGKILL, like a crash. */
   async crash(): Promise<void> {
     const { pid } = this.daemon();
     process.kill(pid, "SIGKILL");
@@ -145,8 +145,8 @@ export class Home implements AsyncDisposable {
   }
 
   /**
-   * Restarts the daemon on a port that it can be started on again: below those that the system gives to whoever asks
-   * for any, which another test may get while this daemon is down. Returns it.
+   * Restarts the daemon on a port that it can reuse later: below the ephemeral ports, one of which another test
+   * may get while this daemon is down. Returns it.
    */
   async keepPort(...options: string[]): Promise<string> {
     await this.ok(["stop"]);
@@ -206,7 +206,7 @@ export class Home implements AsyncDisposable {
     await until("the daemon to be gone", () => !markedProcesses(`HOLDFAST_HOME=${this.home}`).some(isDaemon));
   }
 
-  /** Where no daemon can tidy it away any more. */
+  /** Where no daemon cleans it up. */
   endTmuxServer(): void {
     spawnSync("tmux", ["-L", this.paths.tmuxSocket, "kill-server"], { stdio: "ignore" });
     for (const file of this.#tmuxSockets()) rmSync(file, { force: true });
@@ -221,8 +221,8 @@ export class Home implements AsyncDisposable {
     for (const name of readdirSync(this.points)) if (!name.endsWith(".reached")) rmSync(join(this.points, name));
     if (existsSync(this.paths.database)) {
       const halted = await this.cli(["stop", "--halt-sessions", "--yes"]);
-      // On a busy machine it may take longer than the command waits; a stop would leave running what still ends.
-      // One that never ends is among what is left running, below.
+      // On a busy machine it may take longer than the command waits; a stop would leave sessions that are still stopping.
+      // One that never stops is among the leftovers below.
       if (halted.stderr.includes("Still running")) await this.#ended().catch(() => undefined);
       // A read-only daemon halts nothing.
       else if (halted.code !== 0) await this.cli(["stop"]);

@@ -1,4 +1,4 @@
-/** A server of somebody else's that is told of notifications. */
+/** An external server that receives notifications. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -7,7 +7,7 @@ export interface Marked {
   what: string;
 }
 
-/** Whether there is such a process; a zombie is none. */
+/** Whether such a process exists; a zombie does not count. */
 export function isRunning(pid: number): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
@@ -20,7 +20,7 @@ export function markedProcesses(marker: string): Marked[] {
   return processesWhere((pid) => readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(marker));
 }
 
-/** Also finds what was started with a cleaned environment: a tmux server, a contained agent. */
+/** Also finds processes with a cleaned environment: a tmux server, a contained agent. */
 export function processesNaming(text: string): Marked[] {
   return processesWhere(
     (pid) =>
@@ -36,16 +36,16 @@ function processesWhere(matches: (pid: number) => boolean): Marked[] {
     try {
       if (!matches(pid)) continue;
       const what = readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ").trim().slice(0, 160);
-      // One that is just ending has no words any more, and is no zombie yet.
+      // An exiting process no longer has a command line, but is not a zombie yet.
       if (what !== "" && isRunning(pid)) found.push({ pid, what });
     } catch {
-      // It ended meanwhile, or is not ours to read.
+      // It exited meanwhile, or we may not read it.
     }
   }
   return found;
 }
 
-/** Does something while a process stands still; a signal alone reaches its threads only a moment later. */
+/** Does something while a process is paused; the signal reaches its threads only a moment later. */
 export async function whileStopped<T>(pid: number, run: () => T | Promise<T>): Promise<T> {
   process.kill(pid, "SIGSTOP");
   try {

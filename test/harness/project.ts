@@ -13,10 +13,10 @@ import { until } from "./until.ts";
 
 const page = 1_000;
 
-/** An event whose fields a test reads without narrowing its type first. */
+/** An event whose fields a test can read without narrowing its type first. */
 export type EventFields = { seq: number; at: string; type: string; [field: string]: unknown };
 
-/** The session's id is passed by itself. */
+/** The session's id is passed separately. */
 export type CallFor<R extends CallableOperation> = Omit<CallOptions<R>, "params"> & { params?: Partial<Params<R>> };
 
 export class ProjectHome extends Home {
@@ -33,7 +33,7 @@ export class ProjectHome extends Home {
     return home;
   }
 
-  /** Its postCreate says `first words` and waits for the file `go` in the worktree. */
+  /** Its postCreate prints `first words` and waits for the file `go` in the worktree. */
   static async gated(): Promise<ProjectHome> {
     const home = await ProjectHome.make();
     const wait = "sh -c 'until test -e go; do sleep 0.1; done'";
@@ -43,7 +43,7 @@ export class ProjectHome extends Home {
     return home;
   }
 
-  /** Trusts the project's file as it is now, for a test that has changed it. */
+  /** Trusts the project's current file, for a test that changed it. */
   async trust(project = "my-app"): Promise<void> {
     await this.ok(["project", "trust", project, "--yes"]);
   }
@@ -53,7 +53,7 @@ export class ProjectHome extends Home {
     return this.json(["spawn", "my-app", "--agent", "demo", "--kind", "terminal", ...args]);
   }
 
-  /** One whose agent has ended by itself. Told so once it is up: an end in the very start is a start that failed. */
+  /** A session whose agent exited on its own. It exits only once it is up: an exit during the start is a failed start. */
   async exited(...args: string[]): Promise<SessionJson> {
     const { id } = await this.spawn(...args);
     await this.status(id, "idle");
@@ -81,8 +81,8 @@ export class ProjectHome extends Home {
   }
 
   /**
-   * Looks go over the socket, because a process for each of them would keep a small machine busy. A daemon that is down is
-   * started first, as a command would.
+   * Queries use the socket, because one process per query would keep a small machine busy. If the daemon is down, it is
+   * started first, as by a command.
    */
   protected async orStarted<T>(ask: () => Promise<T>): Promise<T> {
     try {
@@ -102,7 +102,7 @@ export class ProjectHome extends Home {
     });
   }
 
-  /** The agent's process, as pid and start time in ticks, to be compared over restarts. */
+  /** The agent's process as pid and start time in ticks, to compare across restarts. */
   async agent(id: string): Promise<{ pid: number; startTime: string | null }> {
     const { processes } = await this.show(id);
     const agent = processes.find(({ what }) => what === "agent");

@@ -1,6 +1,6 @@
 /**
- * A file system of a home's own that can be made full and roomy in an instant. Only in a mount namespace of one's own:
- * what uses it is a program that a test starts with `unshare -rm`; the mount goes with its last process.
+ * A file system for one home that can be filled and emptied instantly. Only in a private mount namespace:
+ * a test starts the program that uses it with `unshare -rm`; the mount disappears with its last process.
  */
 import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, statfsSync } from "node:fs";
@@ -12,13 +12,13 @@ export function canMount(): boolean {
   return spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "none", "/mnt"], { stdio: "ignore" }).status === 0;
 }
 
-/** Starts a program in a mount namespace of its own and gives what it printed. */
+/** Starts a program in its own mount namespace and returns its output. */
 export async function runOnSmallDisk(program: string, ...args: string[]): Promise<unknown> {
   const { stdout } = await promisify(execFile)("unshare", ["-rm", process.execPath, program, ...args]);
   return JSON.parse(stdout);
 }
 
-/** What such a program does: it prints what `run` finds and, whatever that was, leaves nothing that runs on its disk. */
+/** The body of such a program: prints the result of `run` and always leaves nothing running on its disk. */
 export async function tellFrom(disk: SmallDisk, home: Home, run: () => Promise<object>): Promise<void> {
   try {
     console.log(JSON.stringify(await run()));
@@ -32,7 +32,7 @@ export async function tellFrom(disk: SmallDisk, home: Home, run: () => Promise<o
   }
 }
 
-/** A spawn wants 200 MB; nothing of it is used until something is written. */
+/** A spawn requires 200 MB free; nothing of it is used until something is written. */
 const roomyBytes = 512 * 1024 * 1024;
 
 export class SmallDisk {
@@ -44,9 +44,9 @@ export class SmallDisk {
     execFileSync("mount", ["-t", "tmpfs", "-o", `mode=0700,size=${roomyBytes}`, "none", path]);
   }
 
-  /** Leaves not one page; what was reserved before stays its owner's. */
+  /** Leaves no free page; reserved space stays with its owner. */
   fill(): void {
-    // Somebody may write between the look and the change: then the size is refused, or a page is left.
+    // Another process may write between check and change: then the size is refused, or a page is left.
     for (let tries = 0; this.freeBytes() > 0 && tries < 50; tries++) {
       const { blocks, bfree, bsize } = statfsSync(this.#path);
       this.#resize((blocks - bfree) * bsize);
@@ -54,7 +54,7 @@ export class SmallDisk {
     if (this.freeBytes() > 0) throw new Error("the disk could not be filled");
   }
 
-  /** Leaves about so much. */
+  /** Leaves about this much. */
   leave(bytes: number): void {
     const { blocks, bfree, bsize } = statfsSync(this.#path);
     this.#resize((blocks - bfree) * bsize + bytes);
@@ -64,7 +64,7 @@ export class SmallDisk {
     execFileSync("mount", ["-o", "remount,ro", this.#path]);
   }
 
-  /** Roomy and writable. */
+  /** With free space, and writable. */
   free(): void {
     this.#resize(roomyBytes);
   }
@@ -74,7 +74,7 @@ export class SmallDisk {
     return bfree * bsize;
   }
 
-  /** With nothing left on it that runs: else the home could not be removed. */
+  /** With nothing running on it: otherwise the home could not be removed. */
   [Symbol.dispose](): void {
     execFileSync("umount", ["-l", this.#path]);
   }
@@ -84,7 +84,7 @@ export class SmallDisk {
   }
 }
 
-/** Whether a disk can be made that fails in use: only root can, with a loop device. */
+/** Whether a disk can be created that fails in use: only root can, with a loop device. */
 export function canFail(): boolean {
   if (process.getuid?.() !== 0) return false;
   return (
@@ -96,13 +96,13 @@ function canLoop(): boolean {
   return spawnSync("unshare", ["-m", "losetup", "--find"], { stdio: "ignore" }).status === 0;
 }
 
-/** Starts a program in a mount namespace of its own, as root: a file system in a file can be mounted there. */
+/** Starts a program in its own mount namespace, as root, where a file system in a file can be mounted. */
 export async function runOnFailingDisk(program: string, ...args: string[]): Promise<unknown> {
   const { stdout } = await promisify(execFile)("unshare", ["-m", process.execPath, program, ...args]);
   return JSON.parse(stdout);
 }
 
-/** A file system that refuses every write from one moment on, with files on it open, as after an error of its disk. */
+/** A file system that refuses every write from a given moment on, with open files, like after a disk error. */
 export class FailingDisk {
   readonly #path: string;
 
@@ -116,7 +116,7 @@ export class FailingDisk {
   }
 
   fail(): void {
-    // The kernel refuses the options together with what it does.
+    // The kernel reports an error for these options, but applies them.
     spawnSync("mount", ["-o", "remount,abort", this.#path], { stdio: "ignore" });
   }
 

@@ -1,6 +1,6 @@
 /**
- * A program that sits on the daemon's port while the daemon is not there. It keeps every byte that browsers send it, plays
- * the daemon as well as it can, and can hand everything on to the real daemon on another port.
+ * A program that takes the daemon's port while the daemon is down. It stores every byte that browsers send, imitates
+ * the daemon as well as it can, and can forward everything to the real daemon on another port.
  */
 import { createServer, request as httpRequest, type IncomingHttpHeaders, type Server } from "node:http";
 
@@ -11,7 +11,7 @@ export interface Recorded {
   body: string;
 }
 
-/** `relayed`: what the real daemon said to the same bytes, live. */
+/** `relayed`: the real daemon's response to the same bytes, live. */
 export interface Seen extends Recorded {
   relayed: number | null;
 }
@@ -54,7 +54,7 @@ export class Squatter implements AsyncDisposable {
       this.seen.push({ ...recorded, relayed: answer?.status ?? null });
       if (answer !== null) return { ...answer, headers: { ...json, ...answer.headers } };
     } else this.seen.push({ ...recorded, relayed: null });
-    // A challenge of its own: perhaps it is signed.
+    // Its own challenge: the browser might sign it.
     const challenge = { nonce: "x".repeat(43), lifeMs: 600_000, passphrase: { salt: "AAAA", iterations: 1 } };
     return { status: 200, text: recorded.url === "/api/challenge" ? JSON.stringify(challenge) : "{}", headers: json };
   }

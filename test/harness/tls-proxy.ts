@@ -1,4 +1,4 @@
-/** Debian's nginx as people put it in front of a daemon: TLS outside, plain loopback inside. */
+/** Debian's nginx in front of a daemon, as users configure it: TLS outside, plain loopback inside. */
 import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { Certificate } from "./certificate.ts";
 import { until } from "./until.ts";
 
-/** Below the ports that the system gives to whoever asks for any. */
+/** Below the ephemeral ports. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_000);
@@ -34,7 +34,7 @@ export async function openTlsProxy(options: {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (name) => `${name}_temp_path ${join(prefix, name)};`,
   );
-  // The recipe of the README, with paths of its own.
+  // The recipe of the README, with its own paths.
   const configuration = `${process.getuid?.() === 0 ? "user root;" : ""}
 daemon off; master_process off; pid ${join(prefix, "pid")}; error_log stderr;
 events { worker_connections 256; }

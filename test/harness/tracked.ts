@@ -1,4 +1,4 @@
-/** Homes whose project has a pretended tracker and a real remote, for tests about pull requests, reactions and issues. */
+/** Homes whose project has a fake tracker and a real remote, for tests about pull requests, reactions and issues. */
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TrackerJson } from "../../src/contract/tracker.ts";
@@ -11,7 +11,7 @@ export interface TrackedOptions {
   reactions?: object;
   notify?: object;
   env?: Record<string, string>;
-  /** What else the tracker's settings say; undefined takes something out. */
+  /** More settings of the tracker; undefined removes one. */
   tracker?: Record<string, string | undefined>;
 }
 
@@ -31,7 +31,7 @@ export class HostedHome<Host extends Loopback> extends ChatHome {
     this.#place = place;
   }
 
-  /** Puts the time of day ahead, by so much in all. Renamed into place: half a number would be another time. */
+  /** Moves the time of day ahead, by this much in total. Renamed into place: half a number would be another time. */
   clockAhead(ms: number): void {
     writeFileSync(`${this.#clock}.new`, String(ms));
     renameSync(`${this.#clock}.new`, this.#clock);
@@ -61,19 +61,19 @@ export class HostedHome<Host extends Loopback> extends ChatHome {
     const project = { path: ".", prefix: "ma", env: { HOLDFAST_DEMO_GATES: this.gates }, tracker: place };
     const config = { projects: { "my-app": { ...project, ...(reactions === undefined ? {} : { reactions }) } } };
     writeFileSync(join(this.repo, "holdfast.yaml"), JSON.stringify(config));
-    // Variables are bound to hosts, and notifications sent, by the user's own file alone.
+    // Only the user's own file binds variables to hosts and sends notifications.
     const { type, tokenEnv, webhookSecretEnv } = place;
     const trackers = { [new URL(this.host.url).host]: { type, tokenEnv, webhookSecretEnv } };
     mkdirSync(dirname(this.paths.config), { recursive: true });
     writeFileSync(this.paths.config, JSON.stringify({ trackers, ...(notify === undefined ? {} : { notify }) }));
   }
 
-  /** Asks the trackers; when it returns, what they said and what follows from it is on record. */
+  /** Polls the trackers; when it returns, the results and their consequences are recorded. */
   refresh(): Promise<TrackerJson[]> {
     return this.call("trackersRefresh", "", { body: {} });
   }
 
-  /** An idle session with a commit on its branch, pushed unless told otherwise. */
+  /** An idle session with a commit on its branch, pushed by default. */
   async worked(file = "work.txt", push = true): Promise<{ id: string; path: string; branch: string; sha: string }> {
     const id = await this.chat("say: ready");
     await this.ended(id);
@@ -90,7 +90,7 @@ export class HostedHome<Host extends Loopback> extends ChatHome {
     return this.git(path, ["rev-parse", "HEAD"]);
   }
 
-  /** As the host's button does it: one commit on the base with the whole change. */
+  /** Like the host's button: one commit on the base with the complete change. */
   async squash(branch: string, number: number): Promise<void> {
     const clone = join(this.directory, `merge-${number}`);
     await this.git(this.directory, ["clone", "-q", this.remote, clone]);
@@ -106,7 +106,7 @@ export class HostedHome<Host extends Loopback> extends ChatHome {
   }
 }
 
-/** On GitHub, as most are. */
+/** On GitHub, like most tests. */
 export class TrackedHome extends HostedHome<GithubLoopback> {
   static async start(options: TrackedOptions = {}): Promise<TrackedHome> {
     return new TrackedHome(new GithubLoopback("owner/app"), { type: "github", repo: "owner/app" }, options.env).open(

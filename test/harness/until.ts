@@ -17,7 +17,7 @@ export async function until<T>(what: string, look: () => T | Promise<T>, deadlin
       last = error;
     }
     if (Date.now() > end) throw new Error(`waited ${deadlineMs} ms in vain for ${what}; last: ${String(last)}`);
-    // A look that starts a process, or reads of every process there is, must not take the time of what it waits for.
+    // A check that starts a process, or reads every process, must not slow down what it waits for.
     const pause = Math.min(Math.max(performance.now() - from, shortestPauseMs), longestPauseMs);
     await new Promise((resume) => setTimeout(resume, pause));
   }

@@ -41,7 +41,7 @@ export async function fillZoo(home: Home, path: string): Promise<void> {
   mkdirSync(join(path, "empty"));
 }
 
-/** One line for each file: its mode and the digest of its bytes. Git's own administrative link is left out. */
+/** One line per file: its mode and the digest of its bytes. Git's own administrative link is left out. */
 export function fingerprint(path: string): string[] {
   return readdirSync(path, { recursive: true, encoding: "utf8" })
     .filter((name) => name !== ".git")
@@ -58,7 +58,7 @@ export function fingerprint(path: string): string[] {
     });
 }
 
-/** What git says of it: index, changes and where HEAD is. */
+/** Git's view of it: index, changes and HEAD. */
 export async function gitState(home: Home, path: string): Promise<string> {
   return [
     await home.git(path, ["status", "--porcelain=v2", "--ignored", "--branch"]),

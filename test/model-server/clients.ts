@@ -1,4 +1,4 @@
-/** Minimal clients of the four APIs, as the agents use them: what the tests of the server speak through. */
+/** Minimal clients of the four APIs, as the agents use them, for the tests of the server. */
 import { list, at, object, text } from "./json.ts";
 import type { Json } from "./json.ts";
 
@@ -15,7 +15,7 @@ export interface Client {
   name: string;
   /** How this client's shell tool is called for `ls -l`. */
   shellCall: { name: string; input: unknown };
-  /** With `leave` it goes as soon as the reply has begun, and rejects. */
+  /** With `leave` it disconnects as soon as the reply has started, and rejects. */
   send(url: string, turns: Turn[], leave?: boolean): Promise<Reply>;
 }
 

@@ -1,4 +1,4 @@
-/** What one model request says, whichever API it arrived through. */
+/** One model request, whichever API it arrived through. */
 import type { Json } from "./json.ts";
 import { at, object } from "./json.ts";
 
@@ -7,9 +7,9 @@ export interface Conversation {
   stream: boolean;
   /** Tools the agent offers. A request that offers none is auxiliary (titles, summaries, routing). */
   tools: Tool[];
-  /** In the order sent; what the agent says as the system is left out. */
+  /** In the order sent; the agent's system prompt is left out. */
   messages: Message[];
-  /** The shape the reply must have, where the request asks for JSON. */
+  /** The required shape of the reply, if the request asks for JSON. */
   replySchema: Schema | undefined;
 }
 
@@ -19,8 +19,8 @@ export interface Message {
 }
 
 /**
- * One message of an API, as messages of its own: tool results first, then the text. Each text of the user's stands
- * alone, because agents put two prompts into one message when the first went unanswered.
+ * One message of an API, as separate messages: tool results first, then the text. Each user text is separate,
+ * because agents put two prompts into one message when the first went unanswered.
  */
 export function splitMessage(role: "user" | "assistant", texts: string[], toolResults: string[]): Message[] {
   const spoken = role === "user" ? texts : texts.length > 0 ? [texts.join("\n")] : [];
@@ -43,7 +43,7 @@ export interface Schema {
   required?: string[];
 }
 
-/** The schema at a path of a request's body, where there is one. */
+/** The schema at a path of a request's body, if there is one. */
 export function schemaAt(body: unknown, ...path: string[]): Schema | undefined {
   const found = at(body, ...path);
   return found === undefined || found === null ? undefined : object(found);

@@ -1,8 +1,8 @@
-/** The HTTP side of a reply: JSON in one piece, or server-sent events that begin with the first word. */
+/** The HTTP side of a reply: JSON in one piece, or server-sent events that start with the first text. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Conversation, Dialect, ReplyWriter } from "./conversation.ts";
 
-/** Sends nothing before the reply says something, so that a script may begin with a failure or a silence. */
+/** Sends nothing before the first text, so that a script may start with a failure or a pause. */
 export function heldBack(dialect: Dialect, conversation: Conversation, response: ServerResponse): ReplyWriter {
   if (!conversation.stream) return inOnePiece(dialect, conversation, response);
   const inner = dialect.write(conversation, (data, event) => {

@@ -1,4 +1,4 @@
-/** Request bodies are whatever the agent sent: read field by field, and anything of another shape counts as absent. */
+/** Request bodies are external: read field by field, and anything of another shape counts as absent. */
 export type Json = Record<string, unknown>;
 
 export function object(value: unknown): Json {
@@ -13,7 +13,7 @@ export function text(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The value at a path of field names, or undefined where one of them is missing. */
+/** The value at a path of field names, or undefined if one of them is missing. */
 export function at(value: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>((inner, name) => object(inner)[name], value);
 }

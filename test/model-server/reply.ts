@@ -6,15 +6,15 @@ import { describeHistory, digest, isToolStep, lastToolResult, userTurns } from "
 import type { Step, ToolStep } from "./script.ts";
 import { toToolCall } from "./tools.ts";
 
-/** How a reply ended: said in full, cut off, or refused. */
+/** How a reply ended: completed, cut off, or refused. */
 export type Ending = { kind: "done" } | { kind: "drop" } | { kind: "fail"; status: number };
 
-/** What replies share for as long as the server lives. */
+/** State that replies share while the server lives. */
 export class ReplyState {
   readonly gates = new Gates();
   readonly #failures = new Map<string, number>();
 
-  /** Whether a turn that is to fail `times` times has yet to fail; counts this one if so. */
+  /** Whether a turn that should fail `times` times must fail now; counts this one if so. */
   failsNow(conversation: Conversation, times: number): boolean {
     const turn = digest(userTurns(conversation));
     const failed = this.#failures.get(turn) ?? 0;
@@ -31,7 +31,7 @@ interface Reply {
   signal: AbortSignal;
 }
 
-/** Carries the steps out, up to the first tool call, which ends a reply. Rejects when the signal aborts. */
+/** Executes the steps, up to the first tool call, which ends a reply. Rejects when the signal aborts. */
 export async function reply(steps: Step[], context: Reply): Promise<Ending> {
   for (const step of steps) {
     if (isToolStep(step)) {
@@ -51,7 +51,7 @@ function callTool(step: ToolStep, { conversation, writer }: Reply): void {
   writer.toolCall(call);
 }
 
-/** Null where the reply goes on. */
+/** Null if the reply continues. */
 async function carryOut(step: Exclude<Step, ToolStep>, context: Reply): Promise<Ending | null> {
   const { conversation, writer, state, signal } = context;
   switch (step.kind) {
@@ -95,7 +95,7 @@ function speaks(step: Step): boolean {
   return ["say", "slow", "flood", "history"].includes(step.kind);
 }
 
-/** Said where the script says nothing, so that no reply is empty. */
+/** The text if the script has none, so that no reply is empty. */
 function closingWords(conversation: Conversation): string {
   const result = lastToolResult(conversation);
   return result === undefined ? "ok" : `tool said: ${result.slice(0, 2000)}`;

@@ -1,4 +1,4 @@
-/** A prompt is a script: each of its lines that is a step is carried out in turn. */
+/** A prompt is a script: each of its lines that is a step is executed in turn. */
 import { createHash } from "node:crypto";
 import type { Conversation, Message } from "./conversation.ts";
 import type { Json } from "./json.ts";
@@ -56,7 +56,7 @@ function parseStep(line: string): Step | undefined {
   return undefined;
 }
 
-/** Lines that are steps. What agents add around a prompt (`<tag>…</tag>` blocks) is not read. */
+/** Lines that are steps. Text that agents add around a prompt (`<tag>…</tag>` blocks) is not read. */
 function stepLines(text: string): string[] {
   return text
     .replaceAll(/<([A-Za-z][\w-]*)(?:\s[^>]*)?>[\s\S]*?<\/\1>/g, "\n")
@@ -73,7 +73,7 @@ function parseInput(text: string): Json | string {
   }
 }
 
-/** The user's turns, oldest first: user messages that hold at least one step, as their step lines. */
+/** The user's turns, oldest first: user messages that contain at least one step, as their step lines. */
 export function userTurns(conversation: Conversation): string[] {
   return conversation.messages
     .filter((message) => message.role === "user")
@@ -85,7 +85,7 @@ export function digest(turns: string[]): string {
   return createHash("sha256").update(turns.join("\n\n")).digest("hex").slice(0, 8);
 }
 
-/** The reply to `history?`: what the model was sent before the turn it is asked in. */
+/** The reply to `history?`: what the model received before this turn. */
 export function describeHistory(conversation: Conversation): string {
   const earlierTurns = userTurns(conversation).slice(0, -1);
   const earlierMessages = conversation.messages.slice(0, lastTurnIndex(conversation));
@@ -93,7 +93,7 @@ export function describeHistory(conversation: Conversation): string {
   return `history: turns=${earlierTurns.length} digest=${digest(earlierTurns)} replies=${replies}`;
 }
 
-/** The steps still to be carried out: those after the tool calls whose results the agent has sent. */
+/** The remaining steps: those after the tool calls whose results the agent has sent. */
 export function remainingSteps(conversation: Conversation): Step[] {
   const index = lastTurnIndex(conversation);
   if (index < 0) return [];

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** The server writes a request down a moment after its reply is over. */
+/** The server logs a request a moment after its reply is done. */
 const soonLogged = { timeout: 15_000 };
 
 const send = (client: Client, turns: Turn[], leave?: boolean): Promise<Reply> => client.send(server.url, turns, leave);
@@ -122,7 +122,7 @@ test("reports that the agent offers no tool for a step", async () => {
   expect((await send(geminiClient, [{ user: "write: /tmp/a.txt text" }])).status).toBe(400);
 });
 
-/** Long enough for an answer that does not wait to arrive, which takes a few milliseconds. */
+/** Long enough for a response that does not wait, which takes a few milliseconds. */
 function soon(): Promise<undefined> {
   return new Promise((resolve) => {
     setTimeout(() => resolve(undefined), 60);

@@ -1,4 +1,4 @@
-/** A scripted stand-in for the model behind a coding agent: does what the user's prompt says. See README.md. */
+/** A scripted stand-in for the model behind a coding agent: executes the user's prompt. See README.md. */
 import { appendFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -18,15 +18,15 @@ import { standIn } from "./tools.ts";
 const dialects: Dialect[] = [anthropic, openaiResponses, openaiChat, gemini];
 
 export interface ModelServerOptions {
-  /** 0, the default, takes a free port. */
+  /** 0, the default, picks a free port. */
   port?: number;
-  /** Requests are appended to this file, one JSON object a line. */
+  /** Requests are appended to this file, one JSON object per line. */
   logFile?: string;
-  /** Whether the log also holds the whole body of each request. */
+  /** Whether the log also contains the complete body of each request. */
   logBodies?: boolean;
 }
 
-/** One request, logged when it is over. */
+/** One request, logged when it is done. */
 export interface LogEntry {
   time: string;
   method: string;
@@ -41,7 +41,7 @@ export interface LogEntry {
   auxiliary?: boolean;
   /** The user's turns, oldest first; the last one is being answered. */
   turns?: string[];
-  /** What was carried out of the last turn: all of it, or what follows its answered tool calls. */
+  /** The executed steps of the last turn: all of them, or those after its answered tool calls. */
   steps?: Step[];
   error?: string;
   body?: unknown;
@@ -51,7 +51,7 @@ type Result = Omit<LogEntry, "time" | "method" | "path" | "ms" | "body">;
 
 export interface ModelServer {
   url: string;
-  /** Every request that is over, oldest first. */
+  /** Every finished request, oldest first. */
   log: LogEntry[];
   /** Lets replies past `gate: <name>`, now and from now on. */
   openGate(name: string): void;
@@ -88,7 +88,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   };
 }
 
-/** Answers one request and says what came of it; never rejects. */
+/** Answers one request and returns the outcome; never rejects. */
 async function handle(request: IncomingMessage, response: ServerResponse, state: ReplyState): Promise<LogEntry> {
   const started = Date.now();
   const method = request.method ?? "GET";

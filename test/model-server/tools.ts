@@ -1,4 +1,4 @@
-/** Turns a tool step into a call of the tool that this agent has for it. */
+/** Turns a tool step into a call of the agent's matching tool. */
 import type { Schema, Tool, ToolCall } from "./conversation.ts";
 import type { Json } from "./json.ts";
 import type { ToolStep } from "./script.ts";
@@ -45,7 +45,7 @@ function shellInput(tool: Tool, command: string): Json {
   return fill(tool, { command: takesArray ? ["bash", "-c", command] : command, cmd: command });
 }
 
-/** Keeps the values the tool has a property for, and gives every other required property a stand-in. */
+/** Keeps the values for which the tool has a property, and gives every other required property a stand-in. */
 function fill(tool: Tool, values: Json): Json {
   const input: Json = {};
   for (const [name, property] of Object.entries(tool.schema?.properties ?? {})) {

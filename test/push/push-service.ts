@@ -1,6 +1,6 @@
 /**
- * A pretended push service on loopback, and the browsers that it serves: it keeps what a daemon sends, checks who sent it
- * as RFC 8292 says, and opens it as the browser would by RFC 8291. Written from the RFCs, apart from what it tests.
+ * A fake push service on loopback, and the browsers that it serves: it stores what a daemon sends, verifies the sender
+ * according to RFC 8292, and decrypts it as the browser would by RFC 8291. Written from the RFCs, independently of our code.
  */
 import { createDecipheriv, createECDH, createPublicKey, hkdfSync, randomBytes, verify, type ECDH } from "node:crypto";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
@@ -15,13 +15,13 @@ export interface Received {
 export interface Answer {
   status: number;
   headers?: Record<string, string>;
-  /** Nothing is answered. */
+  /** It never responds. */
   silent?: boolean;
 }
 
 export class PushService implements AsyncDisposable {
   readonly received: Received[] = [];
-  /** What it answers, by path. */
+  /** Its responses, by path. */
   answer: (path: string) => Answer = () => ({ status: 201 });
   readonly #server: Server = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -76,7 +76,7 @@ class PushBrowser {
     return this.#service.received.filter(({ path }) => path === this.path);
   }
 
-  /** Everything that came for it, in the clear. */
+  /** Everything that it received, decrypted. */
   read(): unknown[] {
     return this.received().map(({ body }) => JSON.parse(this.open(body).toString()) as unknown);
   }
@@ -110,7 +110,7 @@ export function openPush(body: Buffer, key: ECDH, auth: Buffer): Buffer {
   return plain.subarray(0, end);
 }
 
-/** The claims of a `vapid` header that is signed with this public key; throws where it is not. */
+/** The claims of a `vapid` header that is signed with this public key; throws if it is not. */
 export function checkVapid(header: string | undefined, publicKey: string): { aud: string; exp: number; sub: string } {
   const { token = "", key = "" } = /^vapid t=(?<token>[^,]+), k=(?<key>.+)$/.exec(header ?? "")?.groups ?? {};
   if (key !== publicKey) throw new Error("signed for another key");

@@ -1,4 +1,4 @@
-/** The invariants that must hold once a daemon runs undisturbed again, checked against the ledgers outside of the product. */
+/** The invariants that must hold once a daemon runs undisturbed again, checked against the external ledgers. */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -11,18 +11,18 @@ import { allowedFinals, covered } from "./model.ts";
 import type { Run } from "./report.ts";
 import type { World } from "./world.ts";
 
-/** A busy machine needs this long for fifty sessions at most. */
+/** A busy machine needs at most this long for fifty sessions. */
 const settleMs = 90_000;
 /** Events carry the daemon's clock, requests the driver's; both are this machine's. */
 const slackMs = 50;
 
-/** A worktree is moved by one rename; only the look takes time. */
+/** A worktree is moved by one rename; only the check takes time. */
 const movingMs = 5_000;
 
 export interface AuditOptions {
-  /** Agents may be ended by the faults of this scenario. */
+  /** The faults of this scenario may kill agents. */
   agentsMayDie?: boolean;
-  /** git is killed as well: its lock files, and registrations that it was removing, are left to git's own clean-up. */
+  /** git is killed as well: its lock files, and half-removed registrations, are left to git's own cleanup. */
   gitMayDie?: boolean;
   /** Sessions whose requests are not in the ledger. */
   onlyKnown?: boolean;
@@ -41,7 +41,7 @@ export async function audit(run: Run, world: World, options: AuditOptions = {}):
   await checkLeftovers(run, world, options);
 }
 
-/** What the trash keeps is pinned by a ref, its session knows of it, and no kill took a branch away. */
+/** Trash entries are pinned by a ref and known to their session, and no kill removed a branch. */
 export async function checkTrash(run: Run, world: World, sessions: SessionJson[]): Promise<void> {
   let problems: { loss: "lost" | "untrue"; text: string }[] = [];
   // A session that is being deleted is in no list while its worktree still moves.
@@ -96,7 +96,7 @@ function readRecord(world: World, id: string): TrashRecord | null {
   }
 }
 
-/** All sessions, once what runs is what the intents ask for. */
+/** All sessions, once the running processes match the intents. */
 async function settled(run: Run, world: World, deadlineMs: number): Promise<SessionJson[]> {
   let sessions: SessionJson[] = [];
   let why = "";
@@ -146,7 +146,7 @@ function checkHistory(run: Run, world: World, id: string, events: EventFields[],
   const requests = world.requests.of(id);
   let want = "running";
   const up = new Set<string>();
-  /** Whether a verb asked for the end of what runs now. */
+  /** Whether a verb requested the stop of what runs now. */
   let asked = false;
   let last = 0;
   for (const event of events) {
@@ -194,7 +194,7 @@ function checkProcesses(run: Run, world: World, listed: Map<string, SessionJson>
 export async function checkWork(run: Run, world: World): Promise<void> {
   let problems: { loss: "lost" | "doubled"; text: string }[] = [];
   let count = 0;
-  // The worktree of a session that is being deleted may move between the two looks.
+  // The worktree of a session that is being deleted may move between the two checks.
   const look = (): boolean => {
     const works = world.ledger.lines().filter(({ event }) => event === "work");
     const inTrash = trashTrees(world);
@@ -272,7 +272,7 @@ async function leftovers(world: World): Promise<string[]> {
   ];
 }
 
-/** One that was stopped while its worktree was made keeps what is there, and finishes it when it is restored. */
+/** A session stopped during the creation of its worktree keeps what exists, and completes it when restored. */
 function mayHaveWorktree(session: SessionJson | undefined): boolean {
   if (session === undefined) return false;
   const { workspace, intent } = session;

@@ -1,4 +1,4 @@
-/** Clients that issue verbs over the socket or through the CLI, and record each request with its fate. */
+/** Clients that issue verbs over the socket or through the CLI, and record each request with its outcome. */
 import { HoldfastError } from "../../src/contract/errors.ts";
 import type { Fate } from "./ledger.ts";
 import type { Run } from "./report.ts";
@@ -22,7 +22,7 @@ const uncertain = new Set(["unreachable", "starting", "internal", "timeout", "la
 /** Answered after the intent was recorded: another verb overtook it, or the agent did not start. The CLI prints no code. */
 const halfway = /meanwhile|before its agent ran|did not start|has not started/i;
 
-/** Runs one request and writes it down; `session` may be learnt from the answer. */
+/** Runs one request and records it; `session` may become known only from the response. */
 export async function ask<T>(
   run: Run,
   world: World,
@@ -77,7 +77,7 @@ export async function askCli(
   return ask(run, world, request, async () => {
     const ran = await world.cli(args, { timeoutMs: 180_000 });
     if (ran.code === 0) return ran.stdout;
-    // Whether the verb was refused or the daemon went away in the middle of it is not in the exit code.
+    // The exit code does not show whether the verb was refused or the daemon died in the middle of it.
     const refused =
       /^(Cannot|Failed to|Session|Unknown|.* is (not|a|already) )/m.test(ran.stderr) &&
       !/did not answer|not running|starting|before it was ready/i.test(ran.stderr);

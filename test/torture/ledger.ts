@@ -1,6 +1,6 @@
 /**
- * Ledgers outside of the product. Agents append one line per thing they did or received (one small write each, so lines of
- * several agents never mix); clients record each request with its answer here as well.
+ * Ledgers outside of the product. Agents append one line per action or input (one small write each, so lines of
+ * several agents never mix); clients record each request with its response here as well.
  */
 import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs";
 
@@ -45,7 +45,7 @@ export class AgentLedger {
     return this.#lines;
   }
 
-  /** Asked many times a second while agents emit hundreds of thousands of chunks. */
+  /** Called many times per second while agents emit hundreds of thousands of chunks. */
   of(session: string, event: AgentLine["event"]): readonly AgentLine[] {
     this.lines();
     return this.#by.get(`${session} ${event}`) ?? [];
@@ -68,7 +68,7 @@ export class AgentLedger {
   }
 }
 
-/** `ok`: answered. `refused`: answered with an error; it changed nothing. `cut`: no answer; it may have taken effect. */
+/** `ok`: answered. `refused`: answered with an error; it changed nothing. `cut`: no response; it may have taken effect. */
 export type Fate = "ok" | "refused" | "cut";
 
 export interface Request {

@@ -1,13 +1,13 @@
 /**
  * Which final intents a session may have, from the requests alone. Two requests that overlap may have taken effect in
- * either order, and one without an answer may have had no effect; an answered one that began after another had ended
+ * either order, and one without a response may have had no effect; an answered one that started after another had ended
  * decides over it.
  */
 import type { Fate, Request } from "./ledger.ts";
 
 export type Final = "running" | "stopped" | "snoozed" | "archived" | "killed" | "deleted" | "absent";
 
-/** What each verb makes of the intent. */
+/** The intent that each verb sets. */
 const effects: Record<string, { ok: Final[]; cut: Final[] }> = {
   spawn: { ok: ["running"], cut: ["running", "absent"] },
   stop: { ok: ["stopped"], cut: ["stopped"] },
@@ -23,14 +23,14 @@ const effects: Record<string, { ok: Final[]; cut: Final[] }> = {
   rename: { ok: [], cut: [] },
 };
 
-/** A session whose spawn was cut off is known from the list only. */
+/** A session whose spawn was interrupted is known only from the list. */
 const made: Request = { client: -1, verb: "spawn", session: null, from: 0, to: 0, fate: "ok", error: null };
 
 export function allowedFinals(requests: readonly Request[]): Set<Final> {
   const all = requests.some(({ verb }) => verb === "spawn") ? requests : [made, ...requests];
   const changing = all.filter(({ verb, fate }) => effectOf(verb, fate).length > 0);
   const answered = changing.filter(({ fate }) => fate === "ok");
-  // Nothing brings a deleted session back, so an answered delete decides over everything.
+  // Nothing restores a deleted session, so an answered delete decides over everything.
   if (answered.some(({ verb }) => verb === "delete")) return new Set(["deleted"]);
   const candidates = changing.filter((one) => !answered.some((other) => other !== one && other.from > one.to));
   return new Set(candidates.flatMap(({ verb, fate }) => effectOf(verb, fate)));
@@ -42,7 +42,7 @@ function effectOf(verb: string, fate: Fate): Final[] {
   return fate === "refused" ? [] : effect[fate];
 }
 
-/** Whether a request of that verb, answered or cut off, was under way at that time. */
+/** Whether a request of that verb, answered or interrupted, was in progress at that time. */
 export function covered(requests: readonly Request[], verb: string, at: number, slackMs: number): boolean {
   return requests.some(
     (one) => one.verb === verb && one.fate !== "refused" && one.from - slackMs <= at && at <= one.to + slackMs,

@@ -12,9 +12,9 @@ import { editsOf, mutations, type Mutation } from "./mutations.ts";
 import type { Result } from "./report.ts";
 
 const root = join(import.meta.dirname, "../..");
-/** For faults, which end before that; storms name their own time. */
+/** For faults, which finish earlier; storms set their own time. */
 const defaultMinutes = 20;
-/** A scenario that hangs is no proof. */
+/** A scenario that hangs proves nothing. */
 const longestMs = 6 * 60_000;
 
 const { values } = parseArgs({
@@ -117,7 +117,7 @@ async function judge(one: Mutation, scratch: string): Promise<void> {
   }
 }
 
-/** Null when it built. */
+/** Null if it built. */
 function build(scratch: string): Verdict | null {
   const built = spawnSync(process.execPath, ["scripts/build.ts", "--no-web"], { cwd: scratch, encoding: "utf8" });
   return built.status === 0 ? null : { verdict: "no build", text: built.stderr.slice(-400), seconds: 0 };

@@ -1,6 +1,6 @@
 /**
  * Planted bugs, at least one per promise: each must turn the named scenario red. `search` must occur exactly once in the
- * file; where a change of the sources moved it, the gate fails and names the mutation, and this list must be corrected.
+ * file; if a change of the sources moved it, the gate fails and names the mutation, and this list must be corrected.
  */
 export interface Edit {
   file: string;
@@ -11,11 +11,11 @@ export interface Edit {
 export interface Mutation extends Edit {
   name: string;
   promise: string;
-  /** Where one promise is kept in two places, one bug takes both. */
+  /** If one promise is kept in two places, one bug changes both. */
   also?: Edit;
   /** Must be red with the bug and green without it. */
   scenario: string;
-  /** Of a storm; faults take the time they take. */
+  /** For a storm; faults take the time they need. */
   minutes?: number;
 }
 

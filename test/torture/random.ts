@@ -1,4 +1,4 @@
-/** Choices that the printed seed replays: mulberry32, one stream per scenario, so that leaving one out changes no other. */
+/** Choices that the printed seed repeats: mulberry32, one stream per scenario, so that leaving one out changes no other. */
 export class Random {
   #state: number;
 

@@ -1,4 +1,4 @@
-/** What one scenario tried and what the product did wrong, with the table and the JSON made from it. */
+/** What one scenario tried and what the product did wrong, as a table and as JSON. */
 import { performance } from "node:perf_hooks";
 import { Random } from "./random.ts";
 
@@ -7,9 +7,9 @@ export const tried = ["kills", "calls", "verbs", "prompts", "chunks", "checks"] 
 export type Tried = (typeof tried)[number];
 
 /**
- * What must stay 0. `lost`: bytes, chunks, accepted prompts or answers that are gone. `doubled`: two of what must be one.
+ * These must stay 0. `lost`: bytes, chunks, accepted prompts or answers that are gone. `doubled`: two of what must be one.
  * `untrue`: an intent, receipt, status or stop reason that does not match the outside ledger. `left`: processes, files or
- * registrations that remain. `ended`: an agent or a daemon that ended although no request asked for it.
+ * registrations that remain. `ended`: an agent or a daemon that stopped without a request.
  */
 export const losses = ["lost", "doubled", "untrue", "left", "ended"] as const;
 export type Loss = (typeof losses)[number];
@@ -35,12 +35,12 @@ export interface Result {
 
 export interface Scenario {
   name: string;
-  /** `storm`: random, runs for its share of the time. `fault`: one fixed course. */
+  /** `storm`: random, runs for its share of the time. `fault`: one fixed sequence. */
   group: "storm" | "fault";
   promise: string;
   /** Of the time: by weight among storms, as a fraction for a fault that could take all of it. */
   share?: number;
-  /** Only in runs of at least this many minutes, unless it is asked for by name. */
+  /** Only in runs of at least this many minutes, unless requested by name. */
   fromMinutes?: number;
   /** It mounts file systems, so it runs in a process with its own mount namespace; `pid` gets its own process ids too. */
   namespace?: "user" | "root" | "pid";
@@ -49,10 +49,10 @@ export interface Scenario {
   run: (run: Run) => Promise<void>;
 }
 
-/** With --fail-fast the first finding ends a scenario; its world is closed as always. */
+/** With --fail-fast the first finding stops a scenario; its world is closed as always. */
 export class EnoughFound extends Error {}
 
-/** Findings of one kind repeat; the first ones explain it. */
+/** Findings of one kind repeat; the first ones are enough. */
 const keptFindings = 40;
 
 export class Run {

@@ -1,6 +1,6 @@
 /**
  * `npm run torture [-- --seed N --minutes M --only NAME[,NAME] --json FILE --jobs N --quiet]`: runs the scenarios against
- * the built product in homes of their own, prints one table and writes JSON. Exits 1 unless every loss column is 0.
+ * the built product in their own homes, prints one table and writes JSON. Exits 1 unless every loss column is 0.
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -19,9 +19,9 @@ import { withoutStrace } from "./strace.ts";
 const mark = (run: string): string => `HOLDFAST_TEST_RUN=${run}`;
 /** The first process of a pid namespace inherits orphans; a dead one that it does not reap keeps its pid. */
 const reaper = '"$@" & wait $!';
-/** From here on the faults are over early, and kills inside system calls get a lane of their own for the whole time. */
+/** From here on the faults finish early, and kills inside system calls get their own lane for the entire time. */
 const longMinutes = 30;
-/** How much longer than its time a run may start faults, as a part of it: on a busy machine they take twice as long. */
+/** How much longer than its time a run may start faults, as a fraction: on a busy machine they take twice as long. */
 const grace = 0.25;
 const { values } = parseArgs({
   options: {
@@ -84,8 +84,8 @@ async function torture(): Promise<void> {
 }
 
 /**
- * Storms share the time of their lane by weight, each what the ones before it left; faults run next to them in the others,
- * in an order that the seed chooses.
+ * Storms share the time of their lane by weight; each gets what earlier ones left. Faults run in the other lanes,
+ * in an order chosen by the seed.
  */
 async function runAll(all: readonly Scenario[]): Promise<Result[]> {
   const total = minutes * 60_000;
@@ -154,7 +154,7 @@ async function runOne(one: Scenario, milliseconds: number): Promise<Result> {
   return { name: one.name, promise: one.promise, outcome, note, seconds, tried, losses: run.losses, findings };
 }
 
-/** What kept the driver from finishing, or null; what a home reports when it is closed is the product's. */
+/** What kept the driver from finishing, or null; problems reported when a home is closed are the product's. */
 function explain(run: Run, error: unknown): string | null {
   if (error instanceof SuppressedError) return explain(run, error.suppressed) ?? explain(run, error.error);
   if (error instanceof EnoughFound) return null;
@@ -203,7 +203,7 @@ async function runInside(one: Scenario): Promise<Result> {
   }
 }
 
-/** Interrupted: ends and removes what this run made, and nothing else. */
+/** Interrupted: stops and removes what this run created, and nothing else. */
 async function giveUp(run: string): Promise<never> {
   for (let processes = markedProcesses(mark(run)); processes.length > 0; processes = markedProcesses(mark(run)))
     await endMarked(processes);
@@ -216,7 +216,7 @@ function homesOf(run: string): string[] {
   return names.map((name) => join(homesDirectory, name));
 }
 
-/** Nothing of this run may be alive or on disk once it is over. */
+/** Nothing of this run may be alive or on disk at the end. */
 async function census(run: string): Promise<Result> {
   const self = new Run("census", seed, 0, true);
   const processes = markedProcesses(mark(run));

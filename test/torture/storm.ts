@@ -1,4 +1,4 @@
-/** A daemon that is killed at random moments, many of them inside its own start, while clients keep asking. */
+/** A daemon that is killed at random moments, often inside its own start, while clients keep sending requests. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Run } from "./report.ts";
 import type { World } from "./world.ts";
@@ -8,9 +8,9 @@ export interface StormOptions {
   early?: number;
   /** The longest life of a daemon that answered. */
   longestMs?: number;
-  /** How long one daemon in `calmEvery` lives, so that slow verbs get somewhere on a busy machine. */
+  /** How long one daemon in `calmEvery` lives, so that slow verbs make progress on a busy machine. */
   calmMs?: number;
-  /** Ends the storm after so many kills, before its time is up. */
+  /** Ends the storm after this many kills, before its time is up. */
   kills?: number;
 }
 
@@ -39,11 +39,11 @@ export async function storm(
       else {
         const startedAt = performance.now();
         await daemon.ready;
-        // On a machine where a start takes seconds, so does everything that is to be interrupted.
+        // On a machine where a start takes seconds, everything else that must be interrupted does too.
         const slow = startsPerCalm * (performance.now() - startedAt);
         await delay(run.random.between(0, calm ? Math.max(calmMs, slow) : longestMs));
       }
-      // The CLI of a client may have started another one.
+      // A client's CLI may have started another one.
       if ((await world.killDaemons()) > 0) run.count("kills");
       await daemon.exited;
     }

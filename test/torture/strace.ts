@@ -1,4 +1,4 @@
-/** strace on a running daemon: kills it at the n-th call of a kind, or lets calls fail. */
+/** strace on a running daemon: kills it at the n-th call of a kind, or makes calls fail. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -20,7 +20,7 @@ export function withoutStrace(): string | null {
 export interface Injection {
   /** System calls, separated by commas. */
   calls: string;
-  /** What happens, such as `signal=SIGKILL:when=3` or `error=EROFS`. */
+  /** The injection, such as `signal=SIGKILL:when=3` or `error=EROFS`. */
   what: string;
   /** Also in everything that the daemon starts from now on: git, tmux, keepers. */
   children?: boolean;
@@ -55,8 +55,8 @@ class Tracer {
   }
 
   /**
-   * Lets go of whatever still runs; returns whether one of the traced was killed. strace itself may wait forever for a
-   * thread that died while it detached, and a dead daemon needs no care.
+   * Detaches from everything that still runs; returns whether a traced process was killed. strace itself may wait forever for a
+   * thread that died while it detached, and a dead daemon needs no detaching.
    */
   async detach(dead: boolean): Promise<boolean> {
     const running = (): boolean => this.#child.exitCode === null && this.#child.signalCode === null;

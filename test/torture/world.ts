@@ -24,7 +24,7 @@ export interface AgentConfig {
 
 export interface Daemon {
   child: ChildProcess;
-  /** It answers, or it has exited. */
+  /** Whether it answers or has exited. */
   ready: Promise<unknown>;
   exited: Promise<unknown>;
 }
@@ -124,12 +124,12 @@ export class World extends ProjectHome {
     return all.filter(({ pid }) => !pids.has(parentOf(pid)));
   }
 
-  /** A daemon that stays, with an answer for every session. */
+  /** A daemon that keeps running, with an observation of every session. */
   async calm(): Promise<void> {
     await this.ok(["start"], { timeoutMs: 150_000 });
   }
 
-  /** Living processes by session, agents and what they started; only this home's. */
+  /** Live processes by session, agents and their children; only this home's. */
   census(): Map<string, { pid: number; launch: string; what: string }[]> {
     const found = new Map<string, { pid: number; launch: string; what: string }[]>();
     for (const { pid, what } of markedProcesses(`HOLDFAST_HOME=${this.home}`)) {
@@ -142,7 +142,7 @@ export class World extends ProjectHome {
     return found;
   }
 
-  /** Names in a directory of the home; none where it does not exist. */
+  /** Names in a directory of the home; empty if it does not exist. */
   names(directory: string): string[] {
     return existsSync(directory) ? readdirSync(directory) : [];
   }

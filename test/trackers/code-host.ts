@@ -1,4 +1,4 @@
-/** What a pretended code host knows, whichever API it speaks: issues, pull requests, checks, reviews, threads. */
+/** The data of a fake code host, whichever API it speaks: issues, pull requests, checks, reviews, threads. */
 import { createHash } from "node:crypto";
 import { Loopback } from "./loopback.ts";
 
@@ -19,7 +19,7 @@ export interface ModelCheck {
   name: string;
   state: ModelCheckState;
   log: string;
-  /** A commit status of another service instead of a job of the host's own. */
+  /** A commit status of another service instead of the host's own job. */
   status: boolean;
 }
 
@@ -55,7 +55,7 @@ export interface ModelPullRequest {
   checks: ModelCheck[];
   reviews: ModelReview[];
   threads: ModelThread[];
-  /** Null: the host has not found out yet. */
+  /** Null: the host has not computed it yet. */
   conflict: boolean | null;
   mergeCommit: string | null;
   createdAt: Date;
@@ -63,19 +63,19 @@ export interface ModelPullRequest {
 }
 
 export abstract class CodeHostLoopback extends Loopback {
-  /** `owner/name`, as it is called now. */
+  /** `owner/name`, its current name. */
   repo: string;
-  /** What it was called before: asked for by these names it is moved. */
+  /** Its earlier names: requests for them are redirected. */
   readonly formerNames: string[] = [];
   readonly issuesByNumber = new Map<number, ModelIssue>();
   readonly pullRequestsByNumber = new Map<number, ModelPullRequest>();
-  /** Any token will do unless one is named here. */
+  /** Any token is valid unless one is set here. */
   acceptedToken: string | null = null;
   /** No permission: everything about the repository is 404. */
   hidden = false;
-  /** Whether the base branch asks for an approval. */
+  /** Whether the base branch requires an approval. */
   reviewRequired = false;
-  /** Called when a merge is asked for over the API, before it is recorded; its answer is the merge commit. */
+  /** Called when a merge is requested over the API, before it is recorded; returns the merge commit. */
   onMerge: ((pullRequest: ModelPullRequest) => string) | null = null;
   #lastNumber = 0;
   #lastId = 1000;
@@ -139,7 +139,7 @@ export abstract class CodeHostLoopback extends Loopback {
     return number;
   }
 
-  /** A new commit: its checks begin anew. */
+  /** A new commit: its checks start over. */
   push(number: number, sha = shaOf(`${number} ${this.#lastId++}`)): string {
     const one = this.pull(number);
     one.sha = sha;
@@ -148,7 +148,7 @@ export abstract class CodeHostLoopback extends Loopback {
     return sha;
   }
 
-  /** As on the real hosts, a check that changes does not count as an update of the pull request. */
+  /** As on the real hosts, a changed check does not count as an update of the pull request. */
   setCheck(
     number: number,
     name: string,
@@ -211,7 +211,7 @@ export abstract class CodeHostLoopback extends Loopback {
     this.pull(number).threads.find((found) => found.id === thread)!.resolved = true;
   }
 
-  /** The base moved on; that, too, is no update of the pull request. */
+  /** The base moved; that does not count as an update of the pull request either. */
   setConflict(number: number, conflict: boolean | null): void {
     this.pull(number).conflict = conflict;
   }
@@ -251,7 +251,7 @@ export abstract class CodeHostLoopback extends Loopback {
     return one;
   }
 
-  /** Issues and pull requests share their numbers on GitHub and do not on GitLab. */
+  /** Issues and pull requests share their numbers on GitHub, but not on GitLab. */
   protected nextNumber(_of: "issue" | "pull request"): number {
     return ++this.#lastNumber;
   }
@@ -260,7 +260,7 @@ export abstract class CodeHostLoopback extends Loopback {
     one.updatedAt = this.#now();
   }
 
-  /** Whole seconds, as the hosts say them; each change a second later, so that no two look the same. */
+  /** Full seconds, like the hosts; each change a second later, so that no two times are equal. */
   #now(): Date {
     this.#lastTime = Math.max(this.#lastTime + 1, Math.floor(Date.now() / 1000));
     return new Date(this.#lastTime * 1000);

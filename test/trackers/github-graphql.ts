@@ -1,4 +1,4 @@
-/** The pretended GitHub's GraphQL schema: the types and fields that are asked for, under their published names. */
+/** The fake GitHub's GraphQL schema: the queried types and fields, under their published names. */
 import { isApproved, isRefused, opinions, type ModelCheck, type ModelPullRequest } from "./code-host.ts";
 import type { GithubLoopback } from "./github.ts";
 import { field, FieldError, type Typed } from "./graphql.ts";
@@ -215,7 +215,7 @@ function mergeState(host: GithubLoopback, one: ModelPullRequest): string {
   return one.checks.every((check) => check.state === "passed" || check.state === "skipped") ? "CLEAN" : "UNSTABLE";
 }
 
-/** Cursors are positions; `first` is required and at most 100, as GitHub has it. */
+/** Cursors are positions; `first` is required and at most 100, as on GitHub. */
 function connection(all: Typed[], first: unknown, after?: unknown): Typed {
   if (typeof first !== "number" || first < 1 || first > 100) {
     throw new FieldError(

@@ -1,6 +1,6 @@
 /**
- * A pretended GitHub (Enterprise layout: `/api/v3`, `/api/graphql`) with one repository and its forks, after the published
- * schemas: ETag and 304, Link headers, rate-limit headers and both kinds of limit, 404 for what may not be seen,
+ * A fake GitHub (Enterprise layout: `/api/v3`, `/api/graphql`) with one repository and its forks, after the published
+ * schemas: ETag and 304, Link headers, rate-limit headers and both kinds of limit, 404 for hidden objects,
  * 301 for a renamed repository, GraphQL errors under status 200.
  */
 import type { ServedRequest, Misbehaviour, Reply } from "./loopback.ts";
@@ -229,7 +229,7 @@ export class GithubLoopback extends CodeHostLoopback {
     return { status: 200, body: { total_count: runs.length, check_runs: runs } };
   }
 
-  /** `GET /repos/o/r/actions/jobs/ID/logs`: the log itself is elsewhere, under an address that works for a minute. */
+  /** `GET /repos/o/r/actions/jobs/ID/logs`: the log itself is elsewhere, under a URL that works for a minute. */
   #logPlace(id: number): Reply {
     if (this.#findCheck(id) === undefined) return notFound;
     return { status: 302, headers: { location: `${this.logHost ?? this.url}/logs/${id}` }, body: "" };

@@ -1,14 +1,14 @@
 /**
- * A pretended GitLab (`/api/v4`) with one project and its forks, after the published API: PRIVATE-TOKEN, projects by
- * id or by encoded path, `x-next-page`, RateLimit headers and 429, ETag and 304, 404 for what may not be seen, and a
- * renamed project answered by redirect.
+ * A fake GitLab (`/api/v4`) with one project and its forks, after the published API: PRIVATE-TOKEN, projects by
+ * id or by encoded path, `x-next-page`, RateLimit headers and 429, ETag and 304, 404 for hidden objects, and a
+ * redirect for a renamed project.
  */
 import type { ServedRequest, Misbehaviour, Reply } from "./loopback.ts";
 import { pageOf } from "./loopback.ts";
 import { CodeHostLoopback, isRefused, opinions, shaOf, type ModelCheck, type ModelPullRequest } from "./code-host.ts";
 
 const projectId = 278;
-/** Of whoever is not a member of the project. */
+/** For users who are not members of the project. */
 const strangerId = 999;
 const notFound: Reply = { status: 404, body: { message: "404 Project Not Found" } };
 
@@ -125,7 +125,7 @@ export class GitlabLoopback extends CodeHostLoopback {
     };
   }
 
-  /** Ids of forks are given as they are met. */
+  /** Forks get ids as they appear. */
   #idOf(path: string): number {
     if (path === this.repo) return projectId;
     if (!this.#forks.has(path)) this.#forks.set(path, 1000 + this.#forks.size);
@@ -351,7 +351,7 @@ function discussions(one: ModelPullRequest): Record<string, unknown>[] {
   ];
 }
 
-/** As a runner writes it: sections, colours, carriage returns. */
+/** In a runner's format: sections, colors, carriage returns. */
 function trace(check: ModelCheck): string {
   const lines = check.log.split("\n").map((line) => `\u001B[0;m${line}`);
   return `section_start:1700000000:step_script\r\u001B[0K${lines.join("\n")}\nsection_end:1700000001:step_script\r\u001B[0K\n`;

@@ -1,6 +1,6 @@
 /**
- * As much of GraphQL as the trackers are asked: queries with variables, aliases, arguments and fragments. Like the real
- * servers it refuses a whole document that names a field or an argument its type does not have, and reports a failing
+ * As much of GraphQL as our queries need: variables, aliases, arguments and fragments. Like the real
+ * servers it refuses a document that names an unknown field or argument, and reports a failing
  * field by its path while the others are answered.
  */
 export interface GraphqlError {
@@ -26,7 +26,7 @@ export interface Typed {
   [name: string]: unknown;
 }
 
-/** Thrown by a resolver: this field is null and the error stands in the list. */
+/** Thrown by a resolver: this field is null and the error is in the list. */
 export class FieldError extends Error {
   readonly more: Partial<GraphqlError>;
 
@@ -43,7 +43,7 @@ export function field(accepts: readonly string[], resolve: (args: Arguments) => 
   return { [fieldMark]: { accepts, resolve } satisfies Field };
 }
 
-/** `nonNull`: a failing top-level field takes the whole data with it, as where the schema says it is never null. */
+/** `nonNull`: a failing top-level field makes all data null, as if the schema declared it non-null. */
 export function execute(body: string, root: Typed, options: { nonNull?: boolean } = {}): GraphqlReply {
   try {
     const request = JSON.parse(body) as { query: string; variables?: Arguments };

@@ -1,4 +1,4 @@
-/** A pretended Linear: GraphQL at `/graphql`, issues of teams, its own rate-limit headers and its 400 for too many. */
+/** A fake Linear: GraphQL at `/graphql`, issues of teams, its own rate-limit headers and its 400 for too many requests. */
 import { execute, field, FieldError, type Typed } from "./graphql.ts";
 import { Loopback, type ServedRequest, type Misbehaviour, type Reply } from "./loopback.ts";
 
@@ -11,7 +11,7 @@ interface LinearIssue {
   description: string | null;
   state: LinearStateType;
   labels: string[];
-  /** What it was called before it went to another team. */
+  /** Its key before it moved to another team. */
   former: string[];
 }
 

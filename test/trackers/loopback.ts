@@ -1,29 +1,29 @@
 /**
- * The part that all pretended trackers share: a server on loopback that counts what it is asked, answers conditional
- * requests, and misbehaves as often as a test tells it to.
+ * Shared by all fake trackers: a server on loopback that counts its requests, supports conditional
+ * requests, and misbehaves as often as a test requires.
  */
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
 export type Misbehaviour =
-  /** An error of the server's own, or any other status, with this body. */
+  /** A server error, or any other status, with this body. */
   | { how: "status"; status: number; body?: unknown; headers?: Record<string, string> }
-  /** Never answers; the connection ends when the client goes. */
+  /** Never responds; the connection closes when the client goes. */
   | { how: "hang" }
-  /** Status 200 and a body that is no JSON. */
+  /** Status 200 and a body that is not JSON. */
   | { how: "garbage" }
   /** Status 200 and JSON of another shape. */
   | { how: "wrong-shape"; body?: unknown }
-  /** Cuts the connection before it has answered. */
+  /** Closes the connection before it has responded. */
   | { how: "reset" }
-  /** Begins a body and cuts it off in the middle. */
+  /** Starts a body and closes the connection in the middle. */
   | { how: "cut" }
-  /** A body of so many bytes. */
+  /** A body of this many bytes. */
   | { how: "flood"; bytes: number }
   /** The hourly limit is used up until `resetInSeconds` from now. */
   | { how: "limit"; resetInSeconds: number }
-  /** Too much at once: wait so many seconds. */
+  /** Too many requests at the same time: wait this many seconds. */
   | { how: "slow-down"; retryAfterSeconds: number };
 
 export interface ServedRequest {
@@ -47,12 +47,12 @@ interface Rule {
 }
 
 export abstract class Loopback {
-  /** One line a request: `GET /path 200`. */
+  /** One line per request: `GET /path 200`. */
   readonly log: string[] = [];
   readonly seen: ServedRequest[] = [];
   requests = 0;
   notModified = 0;
-  /** What the headers say is left of the hourly limit. */
+  /** What the headers report as left of the hourly limit. */
   remaining = 5000;
   readonly limit: number = 5000;
   readonly #rules: Rule[] = [];
@@ -66,12 +66,12 @@ export abstract class Loopback {
         response.end(JSON.stringify({ message: String(error) }));
       });
     });
-    // A connection that this side ends in the moment of the next question would be a failure that no test asked for.
+    // Closing a connection at the moment of the next request would be a failure that no test planned.
     this.#server.keepAliveTimeout = 600_000;
     this.#server.on("connection", (socket) => {
       this.#sockets.add(socket);
       socket.on("close", () => this.#sockets.delete(socket));
-      // A client that gave up is no fault of ours.
+      // A client that gave up is not our fault.
       socket.on("error", () => undefined);
     });
   }
@@ -99,7 +99,7 @@ export abstract class Loopback {
     });
   }
 
-  /** The next `times` requests whose `METHOD /path` matches go wrong like this. */
+  /** The next `times` requests whose `METHOD /path` matches fail like this. */
   fail(what: Misbehaviour, options: { match?: RegExp; times?: number } = {}): void {
     this.#rules.push({ match: options.match ?? /./, left: options.times ?? 1, what });
   }
@@ -116,7 +116,7 @@ export abstract class Loopback {
     this.seen.length = 0;
   }
 
-  /** `asked.path` begins with a slash and is not decoded: GitLab tells `group%2Fname` from `group/name`. */
+  /** `asked.path` begins with a slash and is not decoded: GitLab distinguishes `group%2Fname` from `group/name`. */
   protected abstract answer(asked: ServedRequest): Reply;
   protected abstract limitHeaders(): Record<string, string>;
   protected abstract limitReply(what: Misbehaviour & { how: "limit" | "slow-down" }): Reply;
@@ -156,7 +156,7 @@ export abstract class Loopback {
     if (asked.method === "GET" && reply.status === 200 && !isText) {
       headers["etag"] = `W/"${createHash("sha256").update(text).digest("hex")}"`;
       if (asked.headers["if-none-match"] === headers["etag"]) {
-        // An unchanged answer costs nothing of the limit.
+        // An unchanged response does not count toward the limit.
         this.notModified++;
         this.log.push(`${name} 304`);
         response.writeHead(304, { ...headers, ...this.limitHeaders(), ...reply.headers });

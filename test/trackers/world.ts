@@ -1,4 +1,4 @@
-/** A tracker of ours before a pretended host: its own clock, its own token, and no token of the person's. */
+/** Our tracker adapter in front of a fake host: its own clock, its own token, and none of the user's tokens. */
 import { createTrackers } from "../../src/integrations/trackers/trackers.ts";
 import type { Tracker, Trackers, TrackerSettings } from "../../src/ports/tracker.ts";
 import type { Loopback } from "./loopback.ts";
@@ -14,7 +14,7 @@ export interface World<Model extends Loopback> {
 }
 
 const secret = "tok_0123456789abcdef";
-/** Short enough that a host that hangs does not hold up the suite, long enough for a loaded machine. */
+/** Short enough that a hanging host does not delay the suite, long enough for a loaded machine. */
 const deadlineMs = 3000;
 
 export async function openWorld<Model extends Loopback>(

@@ -12,7 +12,7 @@ export const codex: LaneAgent = {
   prepare(options) {
     const folder = join(options.home, ".codex");
     writeFile(join(folder, "config.toml"), config(options));
-    // The terminal interface asks only if a rule says so.
+    // The terminal interface asks only if a rule requires it.
     writeFile(join(folder, "rules/lane.rules"), 'prefix_rule(pattern=["touch"], decision="prompt")\n');
     return { CODEX_HOME: folder, SCRIPTED_API_KEY: "scripted" };
   },

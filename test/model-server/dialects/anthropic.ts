@@ -46,7 +46,7 @@ function emptyMessage(model: string): Json {
   };
 }
 
-/** A reply is a row of blocks; each is opened, filled by deltas, and closed before the next. */
+/** A reply is a list of blocks; each is opened, filled by deltas, and closed before the next. */
 class Blocks implements ReplyWriter {
   readonly #model: string;
   readonly #send: Send;

@@ -1,4 +1,4 @@
-/** Writes a reply of the Responses API: a row of output items, each opened, streamed and closed by events of its own. */
+/** Writes a reply of the Responses API: a list of output items, each opened, streamed and closed by its own events. */
 import type { Conversation, ReplyWriter, Send, ToolCall } from "../conversation.ts";
 import { newId } from "../ids.ts";
 import type { Json } from "../json.ts";

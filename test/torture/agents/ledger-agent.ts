@@ -1,7 +1,7 @@
 /**
  * A chat agent with its own ledger (TORTURE_LEDGER): its start, the work it left in its worktree, each prompt as received,
  * each chunk before it is written to stdout, each stop reason, each answer to a permission request.
- * A prompt is words: `<token> chunks:N every:MS stop:REASON ask`.
+ * A prompt is a list of words: `<token> chunks:N every:MS stop:REASON ask`.
  */
 import { appendFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -74,7 +74,7 @@ async function permission(message: Message, token: string): Promise<void> {
   say(message, chunk);
 }
 
-// Runs away from its tree, as a careless build tool does: own process session, forked twice, without its environment.
+// Leaves its tree, as a careless build tool does: own process session, forked twice, without its environment.
 const runaway = process.env["TORTURE_RUNAWAY"];
 if (runaway !== undefined) {
   const { spawn } = await import("node:child_process");

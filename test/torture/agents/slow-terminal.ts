@@ -1,7 +1,7 @@
 /**
  * A terminal agent with a slow start, run as `claude`: for a while its terminal is cooked, echoes and is not read; then it
  * flushes what was typed too early, switches to raw mode, turns bracketed paste on and draws an input line. It confirms each
- * submitted prompt with Claude Code's own hook and notes it in its ledger; one that begins with `swallow` it drops.
+ * submitted prompt with Claude Code's own hook and records it in its ledger; it drops one that begins with `swallow`.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ await delay(slowMs);
 process.stdin.setRawMode(true);
 process.stdin.setEncoding("utf8");
 process.stdin.on("data", (text: string) => {
-  // What was typed before the input line existed is gone, as with every agent that flushes its terminal.
+  // Text typed before the input line existed is gone, as with every agent that flushes its terminal.
   if (!ready) return;
   pending += text;
   take();

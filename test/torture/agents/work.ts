@@ -1,4 +1,4 @@
-/** What agents of the torture run share: a line in the ledger, and work in the worktree that only exists there. */
+/** Shared by the torture run's agents: a line in the ledger, and work that exists only in the worktree. */
 import { createHash, randomBytes } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 
@@ -12,7 +12,7 @@ export function note(event: string, value?: string): void {
   appendFileSync(ledger, `${JSON.stringify(line)}\n`);
 }
 
-/** Names of the files that hold it; a worktree that lost one of them lost work. */
+/** Names of the files that contain it; a worktree that lost one of them lost work. */
 export const workFiles = ["untracked.bin", "made/inner.bin"];
 
 /** Once per worktree: uncommitted bytes that nothing else has, and their checksum in the ledger. */

@@ -58,7 +58,7 @@ function setClock(world: World, ms: number): void {
   renameSync(`${path}.new`, path);
 }
 
-/** Several whole rounds of the policies, however busy the machine is. */
+/** Several complete rounds of the policies, however busy the machine is. */
 async function rounds(world: World): Promise<void> {
   for (let n = 0; n < 4; n++) {
     rmSync(join(world.points, "policies.ran.reached"), { force: true });

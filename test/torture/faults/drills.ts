@@ -1,6 +1,6 @@
 /**
- * Fixed courses, each for one promise: a daemon killed at a named step, names that begin alike, ids of deleted sessions, a pid
- * in other hands, a tmux server that does not answer, a spawn that fails, several daemons at once.
+ * Fixed scenarios, each for one promise: a daemon killed at a named step, similar names, ids of deleted sessions, a reused
+ * pid, a tmux server that does not answer, a spawn that fails, several daemons at the same time.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -76,7 +76,7 @@ export const namedSteps: Scenario = {
           continue;
         const session = added[0]!.id;
         made(world, session);
-        // On record as up, and not only seen: what is seen may be about to be ended.
+        // Recorded as up, and not only observed: an observed agent may be about to be stopped.
         const isUp = async (): Promise<boolean> =>
           (await world.events(session)).some(({ type }) => type === "launch.up" || type === "launch.adopted");
         await until(`${session} to run`, isUp, 60_000).catch((error: unknown) =>
@@ -95,7 +95,7 @@ function made(world: World, session: string): void {
   world.requests.requests.push({ client: -1, verb: "spawn", session, from: 0, to: 0, fate: "ok", error: null });
 }
 
-/** Undisturbed: it has to work. */
+/** Undisturbed: it must work. */
 async function bring(run: Run, world: World, session: string, verb: "stop" | "kill" | "restore"): Promise<void> {
   const { want } = (await world.show(session)).intent;
   const wanted = { stop: "stopped", kill: "killed", restore: "running" }[verb];
@@ -125,7 +125,7 @@ async function dieAt(
     return world.call(verb, session!, { body: {} });
   });
   world.disarm(point);
-  // A step that this kind does not pass leaves the daemon alive.
+  // A step that this kind does not have leaves the daemon alive.
   if (!isRunning(pid)) run.count("kills");
   await world.calm();
   if (session === null) return;
@@ -172,7 +172,7 @@ export const alike: Scenario = {
       run.check(got.length === 0, "doubled", `${id} received the prompt of ${made[0]!.id}: ${got.join()}`);
     }
     await checkLeftovers(run, world);
-    // Time for the purge of what a deleted session said.
+    // Time for the purge of a deleted session's output.
     await delay(1_500);
     await world.crash();
     run.count("kills");
@@ -330,7 +330,7 @@ export const staysDown: Scenario = {
         run.bad("untrue", `${verb}: ${String(error)}`),
       );
     }
-    // Time for policies and the loop to change their mind.
+    // Time for policies and the loop to react.
     await delay(2_000);
     for (const { id, verb } of made) {
       const { intent } = await world.show(id);
@@ -350,7 +350,7 @@ export const convertBesideKill: Scenario = {
     const both = { chat: { command: [process.execPath, program] }, terminal: { command: ["sleep", "600"] } };
     await using world = await World.open({}, { stubborn: both });
     const session = await world.start("chat", "stubborn");
-    // The agent takes seconds to stop: the kill comes while the convert waits for that.
+    // The agent takes seconds to stop: the kill arrives while the convert waits for that.
     const converted = world.call("convert", session, { body: { kind: "terminal", fresh: true } }).catch(() => null);
     const asked = async (): Promise<boolean> =>
       (await world.events(session)).some(
@@ -439,7 +439,7 @@ export const sameAgentId: Scenario = {
   },
 };
 
-/** As `runaway`, but with the environment kept: found by the launch's marker. */
+/** Like `runaway`, but with its environment: found by the launch's marker. */
 export const detachedChild: Scenario = {
   name: "detached-child",
   group: "fault",

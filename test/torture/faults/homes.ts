@@ -1,4 +1,4 @@
-/** Homes that were copied, put back from a backup, or lost files under a running daemon. */
+/** Homes that were copied, restored from a backup, or lost files under a running daemon. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -13,7 +13,7 @@ interface Living {
   pid: number;
 }
 
-/** One session of each kind, with work on record. */
+/** One session of each kind, with recorded work. */
 async function twoKinds(world: World): Promise<Living[]> {
   const ids = [await world.start("terminal"), await world.start("chat")];
   await until("their work to be noted", () => ids.every((id) => world.ledger.of(id, "work").length > 0));
@@ -24,7 +24,7 @@ function stillAlive(run: Run, living: Living[], when: string): void {
   for (const { id, pid } of living) run.check(isRunning(pid), "ended", `the agent of ${id} was ended ${when}`);
 }
 
-/** Long enough for a daemon to reconcile and to end what it believes to be a leftover. */
+/** Long enough for a daemon to reconcile and to stop supposed leftovers. */
 const reconcileMs = 4_000;
 
 export const copiedHome: Scenario = {
@@ -88,7 +88,7 @@ export const movedHome: Scenario = {
       run.check(listed.code === 0, "lost", `${terminal!.id} is unknown in the moved home: ${listed.stderr.trim()}`);
       const kept = /"workspace": ?"ready"/.test(listed.stdout);
       run.check(kept, "lost", `${terminal!.id} has no worktree in the moved home`);
-      // Through the link that the old path has become.
+      // Through the link at the old path.
       await checkWork(run, world);
     } finally {
       await world.cli(["stop", "--halt-sessions", "--yes"], { env, timeoutMs: 90_000 }).catch(() => undefined);
@@ -97,7 +97,7 @@ export const movedHome: Scenario = {
   },
 };
 
-/** Ends what is left of a second home by its marker and removes it with its tmux socket. */
+/** Stops what is left of a second home by its marker and removes it with its tmux socket. */
 async function endHome(world: World, home: string): Promise<void> {
   const { endMarked, markedProcesses } = await import("../../harness/marked.ts");
   const { resolvePaths } = await import("../../../src/base/paths.ts");
@@ -161,7 +161,7 @@ async function withDatabase(run: Run, how: "old copy" | "no log"): Promise<void>
   }
   stillAlive(run, living, `by a spawn with ${how}`);
   await checkWork(run, world);
-  // The record does not know them: they are the driver's to end, with their panes.
+  // The record does not know them: the driver must stop them, with their panes.
   const { endMarked } = await import("../../harness/marked.ts");
   const tmux = (...args: string[]): string =>
     execFileSync("tmux", ["-L", world.paths.tmuxSocket, ...args], { encoding: "utf8" });

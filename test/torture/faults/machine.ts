@@ -1,4 +1,4 @@
-/** Faults of the machine: no descriptors, no room, a disk that dies, a log that cannot be rotated. */
+/** Faults of the machine: no descriptors, no space, a disk that dies, a log that cannot be rotated. */
 import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
@@ -31,7 +31,7 @@ export const emfile: Scenario = {
     const limit = (descriptors: number): void =>
       void execFileSync("prlimit", ["--pid", String(pid), `--nofile=${descriptors}:`]);
     for (let spare = 1; spare <= 14 && isRunning(pid); spare++) {
-      // Asked for git, for the worktree and for a new agent; each may be refused, none may end the daemon.
+      // Requests that need git, the worktree and a new agent; each may be refused, none may crash the daemon.
       limit(readdirSync(`/proc/${pid}/fd`).length + spare);
       const asked = [
         world.call("changes", chat),
@@ -96,7 +96,7 @@ export const logRotation: Scenario = {
   },
 };
 
-/** Something that the daemon logs: it writes the file again and watches it again before it answers the next request. */
+/** Makes the daemon log: it rewrites and watches the file again before it answers the next request. */
 async function noise(world: World): Promise<void> {
   rmSync(world.paths.daemonFile);
   await until("the daemon file to come back", () => existsSync(world.paths.daemonFile), 90_000);

@@ -85,7 +85,7 @@ export const programMissing: Scenario = {
   },
 };
 
-/** Elsewhere it is not promised, and `doctor` reports that. */
+/** Elsewhere this is not promised, and `doctor` reports that. */
 function withoutCgroups(): string | null {
   const { state } = openCgroups("holdfast-0", launchCgroupsRefused(judgeCgroup(readCgroupFacts())));
   return state.is === "ok" ? null : state.why;

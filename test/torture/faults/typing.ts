@@ -1,4 +1,4 @@
-/** A terminal agent that is not ready yet, or that drops a prompt, while nothing else goes wrong. */
+/** A terminal agent that is not ready yet, or that drops a prompt, with no other fault. */
 import { until } from "../../harness/until.ts";
 import type { Run, Scenario } from "../report.ts";
 import { setStart, slowWorld } from "../scenarios/terminal.ts";
@@ -6,7 +6,7 @@ import type { World } from "../world.ts";
 
 /** Longer than any wait for a first sign of life. */
 const startMs = 3_000;
-/** Longer than the agent's confirmation is waited for. */
+/** Longer than Holdfast waits for the agent's confirmation. */
 const swallowedMs = 15_000;
 
 export const slowStart: Scenario = {

@@ -1,4 +1,4 @@
-/** Chat agents that count what they emit and receive: each chunk once, each accepted prompt once, each stop reason true. */
+/** Chat agents that count their output and input: each chunk once, each accepted prompt once, each stop reason true. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { until } from "../../harness/until.ts";
@@ -8,7 +8,7 @@ import { storm } from "../storm.ts";
 import { World } from "../world.ts";
 
 const many = 4;
-/** Prompts ahead of each agent: enough that none runs dry. */
+/** Prompts queued per agent: enough that none runs dry. */
 const ahead = 3;
 const stops = ["end_turn", "max_tokens", "refusal"];
 
@@ -16,7 +16,7 @@ interface Prompt {
   session: string;
   promptId: string;
   text: string;
-  /** A receipt was read; without one it may have arrived. */
+  /** A receipt was read; without one the prompt may have arrived. */
   accepted: boolean;
 }
 
@@ -73,7 +73,7 @@ async function keepAsking(
   }
 }
 
-/** False when no daemon was there to be asked. */
+/** False if no daemon answered. */
 async function send(world: World, prompt: Prompt): Promise<boolean> {
   const { session, promptId, text } = prompt;
   try {
@@ -81,16 +81,16 @@ async function send(world: World, prompt: Prompt): Promise<boolean> {
     prompt.accepted = receipt.disposition !== "refused";
     return true;
   } catch (error) {
-    // Cut off: it may or may not have been accepted.
+    // Interrupted: it may or may not have been accepted.
     return !unasked(error);
   }
 }
 
 async function finish(run: Run, world: World, session: string, prompts: Prompt[]): Promise<void> {
-  // A retry under the same id is safe by contract; half of those that were cut off are retried.
+  // A retry with the same id is safe by contract; half of the interrupted ones are retried.
   for (const prompt of prompts.filter((one) => one.session === session && !one.accepted))
     if (run.random.chance(0.5)) await send(world, prompt);
-  // A queue that moves is given all the time it takes: an hour leaves hundreds of prompts to retry.
+  // A queue that makes progress gets all the time it needs: an hour leaves hundreds of prompts to retry.
   for (let before = -1; ;) {
     const now = await until(`${session} to answer`, progressOf(world, session, before), 60_000).catch(() => null);
     if (now === "idle") return;
@@ -99,7 +99,7 @@ async function finish(run: Run, world: World, session: string, prompts: Prompt[]
   }
 }
 
-/** `idle`, or how many turns have ended where that is more than before. */
+/** `idle`, or the number of ended turns if it grew. */
 function progressOf(world: World, session: string, before: number): () => Promise<"idle" | number | null> {
   return async () => {
     const { status, queued } = await world.show(session);

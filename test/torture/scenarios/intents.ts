@@ -11,7 +11,7 @@ import { storm } from "../storm.ts";
 import { World } from "../world.ts";
 
 const clients = 4;
-/** Sessions that have a process at the same time; more would only measure the machine. */
+/** Sessions with a process at the same time; more would only measure the machine. */
 const mostAlive = 6;
 /** Verbs go to the newest sessions, so that each gets many. */
 const shown = 12;
@@ -60,7 +60,7 @@ interface Client {
   board: Board;
 }
 
-/** What the clients believe there is. */
+/** The sessions that the clients know. */
 interface Board {
   sessions: string[];
   seen: Set<string>;
@@ -103,7 +103,7 @@ async function act(run: Run, world: World, self: Client): Promise<void> {
 /** A receipt may be a refusal. */
 const refused = (answer: unknown): boolean => (answer as { disposition?: string }).disposition === "refused";
 
-/** Also finds sessions whose spawn was cut off. */
+/** Also finds sessions whose spawn was interrupted. */
 async function refresh(world: World, board: Board): Promise<void> {
   try {
     const sessions = await world.call("sessions");

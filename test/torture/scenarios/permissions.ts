@@ -1,4 +1,4 @@
-/** Permission requests answered by two clients at the same time, across daemon kills: one answer each, and the one reported. */
+/** Permission requests answered by two clients at the same time, across daemon kills: one answer each, the reported one. */
 import { setTimeout as delay } from "node:timers/promises";
 import { until } from "../../harness/until.ts";
 import type { Run, Scenario } from "../report.ts";

@@ -14,7 +14,7 @@ import type { Run, Scenario } from "../report.ts";
 import { attach, withoutStrace } from "../strace.ts";
 import { World, type Daemon } from "../world.ts";
 
-/** As strace takes them; with `?` those that some machines do not have. Directories are removed by `unlinkat`. */
+/** In strace's syntax; `?` marks calls that some machines lack. Directories are removed by `unlinkat`. */
 const calls = [
   "write",
   "pwrite64",
@@ -32,9 +32,9 @@ const calls = [
 ];
 const verbs = ["spawn", "convert", "kill", "restore", "delete"] as const;
 type Verb = (typeof verbs)[number];
-/** Swept at first; more where a verb was seen to make more calls of a kind, fewer where it makes fewer. */
+/** The initial sweep; more if a verb was seen to make more calls of a kind, fewer if it makes fewer. */
 const firstCalls = 20;
-/** Swept at the same time: most of a point is waiting. */
+/** Swept concurrently: most of a point is waiting. */
 const homes = 2;
 /** Full audits cost more than a point; each cycle ends with a small one. */
 const auditEvery = 5;
@@ -120,7 +120,7 @@ async function onePoint(run: Run, world: World, point: Point): Promise<{ daemon:
   }
   if (verb === "spawn") session = await spawned(world, asked.answer as SessionJson | null);
   if (session === null) return { daemon, session };
-  // As git itself advises: a lock of a git that died is removed by hand.
+  // As git itself advises: remove the lock of a dead git by hand.
   if (children) dropGitLocks(join(world.repo, ".git"));
   const name = `${verb} ${kind} at ${call} ${at}${children ? " (children too)" : ""}`;
   await converge(run, world, session, name, children);
@@ -132,14 +132,14 @@ function dropGitLocks(directory: string): void {
   for (const name of found) rmSync(join(directory, name), { force: true });
 }
 
-/** The session of a spawn that was cut off, if it was recorded. */
+/** The session of an interrupted spawn, if it was recorded. */
 async function spawned(world: World, answer: SessionJson | null): Promise<string | null> {
   if (answer !== null) return answer.id;
   const known = new Set(world.requests.requests.map(({ session }) => session));
   return (await world.call("sessions")).map(({ id }) => id).findLast((id) => !known.has(id)) ?? null;
 }
 
-/** What runs is what the record asks for, and the record is one that the requests allow. */
+/** The running processes match the record, and the requests allow that record. */
 async function converge(run: Run, world: World, session: string, name: string, children: boolean): Promise<void> {
   const look = async (): Promise<string | false> => {
     const found = (await world.call("sessions")).find(({ id }) => id === session);
@@ -170,7 +170,7 @@ async function converge(run: Run, world: World, session: string, name: string, c
   await checkWork(run, world);
 }
 
-/** A verb that was cut off before its intent was recorded is issued again, so that the next verb finds what it needs. */
+/** Repeats a verb that was interrupted before its intent was recorded, so that the next verb finds what it needs. */
 async function repeat(
   run: Run,
   world: World,
@@ -191,7 +191,7 @@ async function repeat(
   if (done) return session;
   const again = await ask(run, world, { client: 0, verb, session }, () => issue(world, verb, session, kind));
   if (again.fate !== "ok" && !children) {
-    // The first convert may have finished between the look and the second request, which is then rightly refused.
+    // The first convert may have finished between the query and the second request, which is then rightly refused.
     const converted = verb === "convert" && (await world.call("session", session)).kind === other;
     run.check(converted, "untrue", `${verb} of ${session}, issued again: ${again.error}`);
   }
@@ -209,7 +209,7 @@ type Place = { call: string; at: number };
 type Kind = Point["kind"];
 
 /**
- * Which point comes next: in random order, each once for each kind, up to what the verb was seen to reach there; then all of
+ * The next point: in random order, each once per kind, up to the highest count seen for the verb; then all of
  * them again.
  */
 class Sweep {

@@ -1,6 +1,6 @@
 /**
  * Prompts for terminal agents that start slowly, under daemon kills, stops and relaunches: `delivered` only if the agent's
- * own ledger has it, none twice, none joined to another one, none lost without a word.
+ * own ledger has it, none twice, none joined to another one, none lost silently.
  */
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,14 +18,14 @@ const longestStartMs = 3_500;
 const receiptMs = 20_000;
 /** Longer than a prompt waits for its confirmation, with a slow start before it. */
 const stuckMs = 90_000;
-/** Prompts that wait at most, so that a storm ends soon after its time. */
+/** Queued prompts at most, so that a storm ends soon after its time. */
 const ahead = 3;
 
 interface Prompt {
   session: string;
   promptId: string;
   text: string;
-  /** The receipt, or null when there was none. */
+  /** The receipt, or null if there was none. */
   disposition: string | null;
 }
 
@@ -51,13 +51,13 @@ export const terminal: Scenario = {
   },
 };
 
-/** A world whose `claude` is the slow agent; the file `slow` holds how long its next start takes. */
+/** A world whose `claude` is the slow agent; the file `slow` contains the duration of its next start. */
 export async function slowWorld(random: Random): Promise<World> {
   const world = new World();
   const bin = join(world.directory, "bin");
   mkdirSync(bin);
   const agent = join(import.meta.dirname, "../agents/slow-terminal.ts");
-  // Agents do not get the variables of the shell that started the daemon.
+  // Agents do not receive the variables of the shell that started the daemon.
   const variables = `export TORTURE_SLOW="${world.directory}" TORTURE_LEDGER="${world.ledger.path}"`;
   writeFileSync(join(bin, "claude"), `#!/bin/sh\n${variables}\nexec "${process.execPath}" "${agent}" "$@"\n`);
   chmodSync(join(bin, "claude"), 0o755);
@@ -87,7 +87,7 @@ interface Sender {
   prompts: Prompt[];
 }
 
-/** None where no daemon answers. */
+/** Empty if no daemon answers. */
 async function queued(world: World, session: string): Promise<number> {
   return world.show(session).then(
     ({ queued }) => queued,
@@ -123,9 +123,9 @@ async function keepSending(run: Run, world: World, self: Sender, signal: AbortSi
   }
 }
 
-/** Until nothing waits; a queue that moves is given all the time it takes. */
+/** Waits until the queue is empty; a queue that makes progress gets all the time it needs. */
 async function drain(run: Run, world: World, session: string): Promise<void> {
-  // A stop may have been the last thing that a client asked for: what was queued before it waits for a start.
+  // A stop may have been a client's last request: prompts queued before it wait for a start.
   if ((await world.show(session)).intent.want !== "running") await world.call("restore", session, { body: {} });
   const waiting = async (): Promise<string[]> =>
     (await world.call("queue", session)).prompts

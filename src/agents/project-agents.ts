@@ -10,6 +10,7 @@ import type {
   Machine,
   TerminalAgent,
 } from "../ports/agents.ts";
+import { terminalDefaults } from "./defaults.ts";
 import { builtInDefinitions } from "./registry.ts";
 
 export interface AgentSet {
@@ -129,17 +130,12 @@ function terminalAgent(command: string[], resume: string[] | null, args: string[
   const first = withoutPrompt(command);
   const again = resume === null ? null : withoutPrompt(resume);
   return {
+    ...terminalDefaults,
     start: [...first.words, ...args],
     startPrompt: first.prompt,
     resume: again && [...again.words, ...args],
     resumePrompt: again?.prompt ?? null,
     pin: command.some((word) => word.includes("{id}")) ? "chosen" : "none",
-    files: [],
-    env: {},
-    hookRules: [],
-    screenRules: [],
-    conversationGone: [],
-    exclude: [],
     interrupt: [],
   };
 }

@@ -1,6 +1,6 @@
 /** One living launch as this daemon knows it. Holds no descriptor: an idle session costs this object and nothing else. */
 import type { LineSplitter } from "../base/lines.ts";
-import { isAlive, type Identity, readStat } from "../base/pid.ts";
+import { identify, isAlive, type Identity, readStat } from "../base/pid.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import { type RecordedProcess, type AgentRecord, launchMarker } from "../contract/worker-record.ts";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,6 +8,7 @@ import { readExit } from "./agent-files.ts";
 import { readFileSync } from "node:fs";
 import type { SessionState } from "../model/session.ts";
 import type { LaunchOffsets } from "../ports/store.ts";
+import { expectedLaunch } from "../model/runs.ts";
 import type { AcpContext } from "./context.ts";
 
 /** Without it an agent that left of its own accord would count as crashed; but others wait to be checked meanwhile. */
@@ -24,7 +25,7 @@ export async function awaitExit(proc: AgentProcess): Promise<void> {
   while (readExit(proc.directory) === null && writes() && performance.now() < until) await delay(pollMs);
 }
 
-export interface AgentProcess {
+export class AgentProcess {
   readonly session: SessionId;
   readonly launch: LaunchId;
   readonly directory: string;
@@ -33,77 +34,50 @@ export interface AgentProcess {
   read: number;
   /** Everything before this byte was given to the splitter. */
   fed: number;
-  /** Only while it holds part of a line. */
-  splitter: LineSplitter | null;
-  /** A read that is going on; there is one at a time. */
-  pumping: Promise<void> | null;
-  /** Appends that are going on, one after the other. */
-  appending: Promise<unknown>;
-  /** Whether a turn is open or an answer is waited for: then `out` is checked often. */
-  turnOpen: boolean;
-  waiting: number;
-  /** Looked at often until then, because something was just written or sent. */
-  hotUntil: number;
+  /** Set only while it contains part of a line. */
+  splitter: LineSplitter | null = null;
+  /** The read in progress; there is one at a time. */
+  pumping: Promise<void> | null = null;
+  /** Appends in progress, one after the other. */
+  appending: Promise<unknown> = Promise.resolve();
+  /** Whether a turn is open or a response is awaited: then `out` is checked often. */
+  turnOpen = false;
+  waiting = 0;
+  /** Checked often until then, because something was just written or sent. */
+  hotUntil = 0;
   /** After a failed commit nothing is read before this. */
-  notBefore: number;
+  notBefore = 0;
   /** `in` is known to be complete up to here. */
-  appendedTo: number;
-  /** The bell found no one: the agent can no longer receive input. */
-  feederGone: boolean;
-  /** Since when each look found its `out` removed; null while it is there or nothing is known. */
-  missingSince: number | null;
-  /** That loss was reported. */
-  lossReported: boolean;
-  /** Its end was seen and told of. */
-  endReported: boolean;
-  bounds: {
-    reservedTo: number;
-    /** How much was asked for the last time; when a quarter of that is left it is renewed. */
-    reserved: number;
-    punchedTo: number;
-    /** The file system makes no holes. */
-    cannotPunch: boolean;
-    /** The next hole, or the next attempt at a cut that did not work out, comes after this. */
-    giveBackNotBefore: number;
-    busy: boolean;
-    paused: boolean;
-    renewedAt: number;
-    errorsAt: number;
+  appendedTo = 0;
+  /** The agent can no longer receive input. */
+  feederGone = false;
+  /** Since when each check found its `out` removed; null while it exists or nothing is known. */
+  missingSince: number | null = null;
+  lossReported = false;
+  endReported = false;
+  readonly bounds = {
+    reservedTo: 0,
+    /** The size of the latest reserve; renewed when a quarter of it is left. */
+    reserved: 0,
+    punchedTo: 0,
+    /** The file system does not support holes. */
+    cannotPunch: false,
+    /** The next hole, or the next attempt at a failed cut, comes after this. */
+    giveBackNotBefore: 0,
+    busy: false,
+    paused: false,
+    renewedAt: -Infinity,
+    errorsAt: 0,
   };
-}
 
-export function newAgentProcess(record: AgentRecord, directory: string, read: number): AgentProcess {
-  return {
-    session: record.session,
-    launch: record.launch,
-    directory,
-    record,
-    read,
-    fed: read,
-    splitter: null,
-    pumping: null,
-    appending: Promise.resolve(),
-    turnOpen: false,
-    waiting: 0,
-    hotUntil: 0,
-    notBefore: 0,
-    appendedTo: 0,
-    feederGone: false,
-    missingSince: null,
-    lossReported: false,
-    endReported: false,
-    bounds: {
-      reservedTo: 0,
-      reserved: 0,
-      punchedTo: 0,
-      cannotPunch: false,
-      giveBackNotBefore: 0,
-      busy: false,
-      paused: false,
-      renewedAt: -Infinity,
-      errorsAt: 0,
-    },
-  };
+  constructor(record: AgentRecord, directory: string, read: number) {
+    this.session = record.session;
+    this.launch = record.launch;
+    this.directory = directory;
+    this.record = record;
+    this.read = read;
+    this.fed = read;
+  }
 }
 
 export function identityOf(record: AgentRecord, recorded: RecordedProcess): Identity {
@@ -169,14 +143,10 @@ interface FoundProcess {
 }
 
 /** The launch that is there, expected or not; null when nothing is known of any. */
-export function findAgentProcess(
-  context: AcpContext,
-  session: SessionState,
-  places: ReadonlyMap<LaunchId, LaunchOffsets> | null,
-): FoundProcess | null {
+export function findAgentProcess(context: AcpContext, session: SessionState): FoundProcess | null {
   const { files, store } = context;
-  const expected = session.run.run === "none" ? null : session.run.launch;
-  const stored = expected === null ? null : (places?.get(expected) ?? store.launchOffsets(expected));
+  const expected = expectedLaunch(session);
+  const stored = expected === null ? null : store.launchOffsets(expected);
   const known = stored === null ? null : knownOffsets(stored);
   // The store's word first: a damaged or missing record file then harms nothing. Where the launch it names left no
   // directory, the file may name one that the store lost.
@@ -186,13 +156,13 @@ export function findAgentProcess(
   const record = newer ?? known?.record ?? file;
   if (record === null) return null;
   if (newer !== null) {
-    const proc = newAgentProcess(newer, files.directory(session.id, newer.launch), 0);
+    const proc = new AgentProcess(newer, files.directory(session.id, newer.launch), 0);
     return { proc, settled: true, place: null, unrecorded: true };
   }
   const place = known ?? offsetsOf(context, record.launch);
   const directory = files.directory(session.id, record.launch);
   return {
-    proc: newAgentProcess(place?.record ?? record, directory, place?.outRead ?? 0),
+    proc: new AgentProcess(place?.record ?? record, directory, place?.outRead ?? 0),
     settled: place?.settled ?? false,
     place: stored,
     unrecorded: false,
@@ -201,8 +171,13 @@ export function findAgentProcess(
 
 /** Of another launch than the expected one, with its files in place, and without a trace in the store. */
 function isUnrecorded({ files, store }: AcpContext, session: SessionState, { launch }: AgentRecord): boolean {
-  const expected = session.run.run === "none" ? null : session.run.launch;
-  return launch !== expected && files.has(session.id, launch) && store.launchOffsets(launch) === null;
+  return launch !== expectedLaunch(session) && files.has(session.id, launch) && store.launchOffsets(launch) === null;
+}
+
+/** The process with this pid if it carries the launch's marker: a pid alone may have been reused. */
+export function ownProcess({ launch }: AgentProcess, pid: number | null): RecordedProcess | null {
+  const identity = pid === null || !carriesMarker(pid, launch) ? null : identify(pid);
+  return identity && { pid: identity.pid, startTime: identity.startTime };
 }
 
 export function carriesMarker(pid: number, launch: LaunchId): boolean {

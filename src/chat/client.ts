@@ -20,10 +20,11 @@ export type RpcResponse =
   | { is: "late" }
   /** The user wants the session down: no one waits for this answer anymore. */
   | { is: "unwanted" };
+export type NoResult = Exclude<RpcResponse, { is: "result" }>;
 export type Failure = Extract<RpcResponse, { is: "error" }>;
 
-/** An agent's death is noticed at least this often while its answer is awaited. */
-const lookMs = 100;
+/** How often the agent's death is checked for while its response is awaited. */
+const checkMs = 100;
 /** An append that failed for want of room is tried again after this. */
 const appendRetryMs = 1_000;
 const mayPass = new Set(["ENOSPC", "EDQUOT", "EIO", "EMFILE", "ENFILE", "EAGAIN"]);
@@ -38,7 +39,7 @@ export interface Request {
   step?: Omit<ChatStep, "lines">;
 }
 
-export async function ask(context: AcpContext, proc: AgentProcess, request: Request): Promise<RpcResponse> {
+export async function sendRequest(context: AcpContext, proc: AgentProcess, request: Request): Promise<RpcResponse> {
   await writeRequest(context, proc, request);
   return awaitResponse(context, proc, request);
 }
@@ -113,21 +114,34 @@ function markUnreachable(context: AcpContext, proc: AgentProcess, why: string): 
 
 async function awaitResponse(context: AcpContext, proc: AgentProcess, request: Request): Promise<RpcResponse> {
   const { key, deadlineMs, opening = false } = request;
+  context.output.expect(proc);
+  const response = await awaitOutput(context, proc, deadlineMs, () => {
+    const found = readResponse(context, proc, key);
+    if (found !== null || isGone(proc)) return found ?? "gone";
+    return opening && !isWanted(context, proc) ? "unwanted" : null;
+  });
+  if (typeof response === "object") return response ?? { is: "late" };
+  if (response === "unwanted") return { is: "unwanted" };
+  await context.output.catchUp(proc);
+  return readResponse(context, proc, key) ?? { is: "gone" };
+}
+
+/** Calls `check` after each change of the agent's output until it returns a value; null after the deadline. */
+export async function awaitOutput<T>(
+  context: AcpContext,
+  proc: AgentProcess,
+  deadlineMs: number,
+  check: () => T | null,
+): Promise<T | null> {
   const until = performance.now() + deadlineMs;
   proc.waiting++;
-  context.output.expect(proc);
   try {
     for (;;) {
-      const found = readResponse(context, proc, key);
+      const found = check();
       if (found !== null) return found;
-      if (isGone(proc)) {
-        await context.output.catchUp(proc);
-        return readResponse(context, proc, key) ?? { is: "gone" };
-      }
-      if (opening && !isWanted(context, proc)) return { is: "unwanted" };
       const left = until - performance.now();
-      if (left <= 0) return { is: "late" };
-      await context.outputSignal.next(proc.session, Math.min(left, lookMs));
+      if (left <= 0) return null;
+      await context.outputSignal.next(proc.session, Math.min(left, checkMs));
     }
   } finally {
     proc.waiting--;

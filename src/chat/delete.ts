@@ -6,7 +6,7 @@ import type { DeleteOutcome, OwnDeleteOutcome } from "../ports/chat.ts";
 import { methodNotFound } from "../contract/acp.ts";
 import type { SessionState } from "../model/session.ts";
 import { findProgram } from "../base/find-program.ts";
-import { ask, readResponse, record, type RpcResponse } from "./client.ts";
+import { sendRequest, readResponse, record, type RpcResponse } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { cancelTurn } from "./turns.ts";
 import type { AgentProcess } from "./agent-process.ts";
@@ -31,9 +31,10 @@ export async function deleteConversation(context: AcpContext, proc: AgentProcess
   const endedAt = state.turn.turn === "ended" ? state.turn.at : 0;
   const left = (): number => Math.max(until - performance.now(), settleMs);
   const closes = canDo(context, proc, "close");
-  if (closes) await ask(context, proc, { key: "close", method: "session/close", params, deadlineMs: left() / 2 });
+  if (closes)
+    await sendRequest(context, proc, { key: "close", method: "session/close", params, deadlineMs: left() / 2 });
   if (closes || cancelled.cancelled !== "no-turn" || context.now() - endedAt < settleMs) await delay(settleMs);
-  const answer = await ask(context, proc, {
+  const answer = await sendRequest(context, proc, {
     key: "delete",
     method: "session/delete",
     params,
@@ -73,7 +74,7 @@ async function isListed(
   if (!canDo(context, proc, "list")) return false;
   const key = `list:${crypto().randomUUID()}`;
   const params = { cwd: session.workspacePath };
-  const answer = await ask(context, proc, { key, method: "session/list", params, deadlineMs });
+  const answer = await sendRequest(context, proc, { key, method: "session/list", params, deadlineMs });
   const sessions = answer.is === "result" ? answer.result["sessions"] : [];
   return Array.isArray(sessions) && sessions.some((one) => record(one)["sessionId"] === sessionId);
 }

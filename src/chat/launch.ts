@@ -7,7 +7,6 @@ import { existsSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { cgroupMembers, joinFile } from "../base/cgroup.ts";
-import { identify, type Identity } from "../base/pid.ts";
 import { firstWithin } from "../base/pid-namespace.ts";
 import { probeDisk } from "../base/durable-file.ts";
 import { findTree } from "../base/process-tree.ts";
@@ -22,14 +21,7 @@ import { containedLaunch } from "../ports/contain.ts";
 import { isGone, writeRequest } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { initializeRequest, openConversation } from "./handshake.ts";
-import {
-  awaitExit,
-  identityOf,
-  newAgentProcess,
-  type AgentProcess,
-  carriesMarker,
-  offsetsOf,
-} from "./agent-process.ts";
+import { awaitExit, identityOf, AgentProcess, ownProcess, offsetsOf } from "./agent-process.ts";
 import { stop } from "./stop.ts";
 import { readExit, readPids } from "./agent-files.ts";
 import { findProgram } from "../base/find-program.ts";
@@ -115,7 +107,7 @@ async function prepared(context: AcpContext, request: LaunchRequest, chat: ChatA
   const directory = context.files.has(session.id, launch)
     ? context.files.directory(session.id, launch)
     : context.files.make(session.id, launch);
-  const proc = newAgentProcess(record, directory, place?.outRead ?? 0);
+  const proc = new AgentProcess(record, directory, place?.outRead ?? 0);
   context.files.writeRecord(record);
   await reach("chat.recorded");
   await writeRequest(context, proc, { ...initializeRequest(context), step: { info: JSON.stringify(record) } });
@@ -181,29 +173,30 @@ async function startKeeper(
 async function identifyProcesses(context: AcpContext, proc: AgentProcess, keeper: ChildProcess | null): Promise<void> {
   const until = performance.now() + startedMs;
   for (;;) {
-    const pids = readPids(proc.directory);
-    const agent = ours(proc, pids.agent);
-    // A contained one is complete once the first process of its namespace is there.
-    const contained = agent === null ? {} : containedNow(proc, agent.pid);
-    if (agent !== null && (contained.contained?.first !== null || performance.now() >= until)) {
-      const news = { agent, keeper: ours(proc, pids.keeper), feeder: ours(proc, pids.feeder), ...contained };
+    const started = startedProcesses(proc);
+    // A contained launch is complete once the first process of its namespace exists.
+    if (started !== null && (started.contained?.first !== null || performance.now() >= until)) {
       const { cgroup = null } = proc.record;
-      if (cgroup !== null && !cgroupMembers(cgroup).includes(agent.pid)) {
+      if (cgroup !== null && !cgroupMembers(cgroup).includes(started.agent.pid)) {
         context.log.warn("an agent could not join its cgroup", { session: proc.session, cgroup });
       }
-      return learn(context, proc, news);
+      return learn(context, proc, started);
     }
-    const over = readExit(proc.directory) !== null || (keeper !== null && hasEnded(keeper));
+    const over = readExit(proc.directory) !== null || (keeper?.exitCode ?? keeper?.signalCode ?? null) !== null;
     if (over || performance.now() >= until) return;
     await delay(pollMs);
   }
 }
 
-/** What is known by now of a contained launch. */
-export function containedNow(proc: AgentProcess, pid: number): Pick<AgentRecord, "contained"> {
-  if (proc.record.contained === undefined) return {};
-  const first = firstWithin(pid);
-  return { contained: { first: first === null ? null : { pid: first.pid, startTime: first.startTime } } };
+/** The launch's processes, as its keeper recorded them; null until the agent runs. */
+export function startedProcesses(proc: AgentProcess): (Partial<AgentRecord> & { agent: RecordedProcess }) | null {
+  const pids = readPids(proc.directory);
+  const agent = ownProcess(proc, pids.agent);
+  if (agent === null) return null;
+  const found = { agent, keeper: ownProcess(proc, pids.keeper), feeder: ownProcess(proc, pids.feeder) };
+  if (proc.record.contained === undefined) return found;
+  const first = firstWithin(agent.pid);
+  return { ...found, contained: { first: first && { pid: first.pid, startTime: first.startTime } } };
 }
 
 /** It was to be contained and cannot be: it is not started. */
@@ -213,17 +206,6 @@ function defined(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
-}
-
-function hasEnded(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null;
-}
-
-/** A pid alone may be another process's by now: it is believed with our marker in its environment. */
-function ours(proc: AgentProcess, pid: number | null): RecordedProcess | null {
-  const identity: Identity | null = pid === null ? null : identify(pid);
-  if (identity === null || !carriesMarker(identity.pid, proc.launch)) return null;
-  return { pid: identity.pid, startTime: identity.startTime };
 }
 
 export async function learn(context: AcpContext, proc: AgentProcess, news: Partial<AgentRecord>): Promise<void> {

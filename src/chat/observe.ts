@@ -3,19 +3,11 @@
  * this is three looks into /proc; nothing is opened and nothing kept.
  */
 import { existsSync } from "node:fs";
-import {
-  identify,
-  isAlive,
-  readStat,
-  signalIdentity,
-  startedAt,
-  type Identity,
-  type ProcessStat,
-} from "../base/pid.ts";
+import { isAlive, readStat, signalIdentity, startedAt, type Identity, type ProcessStat } from "../base/pid.ts";
 import { findTree } from "../base/process-tree.ts";
 import type { Observation, RuntimeSeen } from "../ports/runtime.ts";
-import type { LaunchOffsets } from "../ports/store.ts";
-import type { LaunchId, SessionId } from "../contract/ids.ts";
+import type { SessionId } from "../contract/ids.ts";
+import { expectedLaunch } from "../model/runs.ts";
 import type { SessionState } from "../model/session.ts";
 import { launchMarker } from "../contract/worker-record.ts";
 import { isStopping } from "../base/stop-mark.ts";
@@ -30,7 +22,7 @@ import {
 } from "./agent-process.ts";
 import { flush } from "./client.ts";
 import type { AcpContext } from "./context.ts";
-import { containedNow, learn } from "./launch.ts";
+import { learn, startedProcesses } from "./launch.ts";
 import { catchUpWithSent } from "./adopt.ts";
 import { clearAway } from "./stop.ts";
 import { readExit, readPids } from "./agent-files.ts";
@@ -42,30 +34,22 @@ export async function observeAll(
   context: AcpContext,
   sessions: readonly SessionState[],
 ): Promise<Map<SessionId, Observation>> {
-  const unknown = sessions.filter((session) => followed(context, session) === null);
-  // One query for a start with hundreds of them.
-  const places =
-    unknown.length < 10 ? null : new Map(context.store.allLaunchOffsets().map((place) => [place.launch, place]));
   const found = new Map<SessionId, Observation>();
-  for (const session of sessions) found.set(session.id, await observeOne(context, session, places));
+  for (const session of sessions) found.set(session.id, await observeOne(context, session));
   return found;
 }
 
 function followed(context: AcpContext, session: SessionState): AgentProcess | null {
   const proc = context.output.get(session.id);
-  const expected = session.run.run === "none" ? null : session.run.launch;
+  const expected = expectedLaunch(session);
   return proc !== undefined && (expected === null || proc.launch === expected) ? proc : null;
 }
 
-async function observeOne(
-  context: AcpContext,
-  session: SessionState,
-  places: ReadonlyMap<LaunchId, LaunchOffsets> | null,
-): Promise<Observation> {
+async function observeOne(context: AcpContext, session: SessionState): Promise<Observation> {
   const known = followed(context, session);
   const found =
     known === null
-      ? findAgentProcess(context, session, places)
+      ? findAgentProcess(context, session)
       : { proc: known, settled: true, place: null, unrecorded: false };
   if (found === null) return gone;
   const { proc } = found;
@@ -77,7 +61,7 @@ async function observeOne(
     return { seen: { is: "absent" }, cause: "other-boot" };
   }
   if (proc.record.agent === null) {
-    const started = await lookForAgent(context, proc);
+    const started = await findStarted(context, proc);
     if (started !== "found")
       return started === "starting"
         ? { seen: { is: "unknown", why: "it is being started" }, cause: null }
@@ -110,17 +94,11 @@ function attach(context: AcpContext, session: SessionState, proc: AgentProcess, 
   if (!settled) void flush(context, proc);
 }
 
-/** A crash may have come between the start and the note of who was started. */
-async function lookForAgent(context: AcpContext, proc: AgentProcess): Promise<"found" | "starting" | "none"> {
-  const pids = readPids(proc.directory);
-  const named = (pid: number | null): { pid: number; startTime: string } | null => {
-    const identity = pid === null || !carriesMarker(pid, proc.launch) ? null : identify(pid);
-    return identity === null ? null : { pid: identity.pid, startTime: identity.startTime };
-  };
-  const agent = named(pids.agent);
-  if (agent !== null) {
-    const found = { agent, keeper: named(pids.keeper), feeder: named(pids.feeder) };
-    await learn(context, proc, { ...found, ...containedNow(proc, agent.pid) });
+/** A crash may have come between the start and its record. */
+async function findStarted(context: AcpContext, proc: AgentProcess): Promise<"found" | "starting" | "none"> {
+  const started = startedProcesses(proc);
+  if (started !== null) {
+    await learn(context, proc, started);
     return "found";
   }
   if (proc.waiting > 0) return "starting";
@@ -169,13 +147,9 @@ function seenAlive(context: AcpContext, proc: AgentProcess, session: SessionStat
   };
 }
 
-function processesOf(proc: AgentProcess, agent: Identity): RuntimeSeen["processes"] {
-  const { keeper, feeder } = proc.record;
-  const others = [
-    { what: "keeper", recorded: keeper },
-    { what: "feeder", recorded: feeder },
-  ].flatMap(({ what, recorded }) => {
-    const identity = recorded === null ? null : identityOf(proc.record, recorded);
+function processesOf({ record }: AgentProcess, agent: Identity): RuntimeSeen["processes"] {
+  const others = (["keeper", "feeder"] as const).flatMap((what) => {
+    const identity = record[what] && identityOf(record, record[what]);
     return identity === null || !isAlive(identity) ? [] : [processOf(identity, what)];
   });
   return [processOf(agent, "agent"), ...others];

@@ -7,6 +7,7 @@ import type { ChatRuntime, ChatStore, Ingest } from "../ports/chat.ts";
 import type { Containing } from "../ports/contain.ts";
 import type { Logger } from "../ports/api.ts";
 import type { SessionId } from "../contract/ids.ts";
+import { expectedLaunch } from "../model/runs.ts";
 import type { SessionState } from "../model/session.ts";
 import { adoptUnrecorded } from "./adopt.ts";
 import { Bounds, defaultLimits, type Limits } from "./bounds.ts";
@@ -107,7 +108,7 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
   const workerOf = async (session: SessionState): Promise<AgentProcess | null> => {
     if (output.get(session.id) === undefined) await observeAll(context, [session]);
     const proc = output.get(session.id);
-    return proc !== undefined && session.run.run !== "none" && proc.launch === session.run.launch ? proc : null;
+    return proc !== undefined && proc.launch === expectedLaunch(session) ? proc : null;
   };
 
   return {
@@ -124,12 +125,13 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
     },
     stop: (session, how) => stop(context, session, how),
     async capture(session, lines) {
-      return context.files.errorLines(session.id, launchOf(session), lines).join("\n");
+      return context.files.errorLines(session.id, expectedLaunch(session), lines).join("\n");
     },
     attachCommand: (session) => ["holdfast", "attach", session.id],
     onHint: (listener) => void listeners.push(listener),
     promptCapabilities(session) {
-      return session.run.run === "none" ? null : promptCapabilities(context.store, session.run.launch);
+      const expected = expectedLaunch(session);
+      return expected && promptCapabilities(context.store, expected);
     },
     async answer(session, requestId, optionId, by) {
       const proc = await workerOf(session);
@@ -158,7 +160,7 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
       if (proc !== undefined) void learn(context, proc, { restarting: true });
     },
     forget: (session) => context.files.removeAll(session.id),
-    errorLines: (session, lines) => context.files.errorLines(session.id, launchOf(session), lines),
+    errorLines: (session, lines) => context.files.errorLines(session.id, expectedLaunch(session), lines),
     async close() {
       clearInterval(beat);
       output.close();
@@ -167,10 +169,6 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
       );
     },
   };
-}
-
-function launchOf(session: SessionState): AgentProcess["launch"] | null {
-  return session.run.run === "none" ? null : session.run.launch;
 }
 
 /** Tells every keeper that a daemon is there. Its content must change; the clock is only where the number comes from. */

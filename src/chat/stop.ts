@@ -22,9 +22,8 @@ import {
   firstsOf,
   isFed,
   identityOf,
-  newAgentProcess,
   recordedIdentities,
-  type AgentProcess,
+  AgentProcess,
 } from "./agent-process.ts";
 import { readExit, readPids } from "./agent-files.ts";
 
@@ -45,7 +44,7 @@ export async function stop(
 ): Promise<StopResult> {
   const until = performance.now() + options.deadlineMs;
   const { files, output } = context;
-  const current = output.get(session.id) ?? findAgentProcess(context, session, null)?.proc ?? null;
+  const current = output.get(session.id) ?? findAgentProcess(context, session)?.proc ?? null;
   const proc = current?.launch === except ? null : current;
   if (proc !== null && isUp(context, proc)) {
     const known = output.get(session.id) === proc;
@@ -126,7 +125,7 @@ function leftover(context: AcpContext, session: SessionState, launch: LaunchId):
   // The store's word first, as everywhere: the file may be of another launch, and knows of no cut.
   const record = offsetsOf(context, launch)?.record ?? context.files.readRecord(session.id);
   if (place === null || record === null) return null;
-  return newAgentProcess({ ...record, launch }, context.files.directory(session.id, launch), place.outRead);
+  return new AgentProcess({ ...record, launch }, context.files.directory(session.id, launch), place.outRead);
 }
 
 /** The record goes last of all. */

@@ -16,7 +16,7 @@ import {
 import type { Actor, LaunchId, PromptId } from "../contract/ids.ts";
 import { agentIdOf } from "../contract/question.ts";
 import type { SessionState } from "../model/session.ts";
-import { ask, canReceive, flush, isGone, record } from "./client.ts";
+import { awaitOutput, canReceive, flush, isGone, record, sendRequest } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { settingRequest } from "./handshake.ts";
 import { isFed, type AgentProcess } from "./agent-process.ts";
@@ -142,19 +142,12 @@ export async function cancelTurn(
     if (turn.turn === "ended") return turn.stopReason;
     return turn.startedAt === startedAt ? null : "";
   };
-  const until = performance.now() + waitMs;
-  proc.waiting++;
-  try {
-    for (;;) {
-      const stopReason = ended();
-      if (stopReason !== null) return { cancelled: "ended", stopReason };
-      const left = until - performance.now();
-      if (left <= 0 || isGone(proc)) return { cancelled: "not-yet" };
-      await context.outputSignal.next(session, Math.min(left, 100));
-    }
-  } finally {
-    proc.waiting--;
-  }
+  const outcome = await awaitOutput(context, proc, waitMs, (): CancelResult | null => {
+    const stopReason = ended();
+    if (stopReason !== null) return { cancelled: "ended", stopReason };
+    return isGone(proc) ? { cancelled: "not-yet" } : null;
+  });
+  return outcome ?? { cancelled: "not-yet" };
 }
 
 function cancelStep(state: SessionState, { launch, inEnd }: LaunchOffsets, by: Actor): ChatStep {
@@ -208,7 +201,7 @@ export async function configure(
   const agentSessionId = context.store.session(proc.session)?.agentSessionId ?? null;
   if (agentSessionId === null) return { told: false, why: "the conversation is not open yet" };
   const request = settingRequest(agentSessionId, pick, settingKey(pick, by, crypto().randomUUID()));
-  const answer = await ask(context, proc, { ...request, deadlineMs: context.deadlines.configureMs });
+  const answer = await sendRequest(context, proc, { ...request, deadlineMs: context.deadlines.configureMs });
   if (answer.is === "result") return { told: true };
   if (answer.is === "error") return { told: false, why: answer.message };
   return { told: false, why: answer.is === "late" ? "the agent did not answer in time" : "the agent has ended" };

@@ -221,9 +221,9 @@ export const mutations: readonly Mutation[] = [
     name: "skips-to-the-end",
     promise: "what an agent emitted while no daemon ran is not lost",
     file: "src/chat/agent-process.ts",
-    search: "    proc: newAgentProcess(place?.record ?? record, directory, place?.outRead ?? 0),",
+    search: "    proc: new AgentProcess(place?.record ?? record, directory, place?.outRead ?? 0),",
     replace:
-      '    proc: newAgentProcess(place?.record ?? record, directory, process.getBuiltinModule("node:fs").statSync(`${directory}/out`, { throwIfNoEntry: false })?.size ?? place?.outRead ?? 0),',
+      '    proc: new AgentProcess(place?.record ?? record, directory, process.getBuiltinModule("node:fs").statSync(`${directory}/out`, { throwIfNoEntry: false })?.size ?? place?.outRead ?? 0),',
     scenario: "chat",
     minutes: 0.4,
   },

@@ -6,13 +6,11 @@
 import { existsSync } from "node:fs";
 import { forgetCgroup } from "../base/cgroup.ts";
 import { isAlive } from "../base/pid.ts";
-import { endTree } from "../base/process-tree.ts";
-import { reach } from "../base/test-points.ts";
 import type { StopResult } from "../ports/runtime.ts";
 import type { LaunchId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { launchMarker, type AgentRecord } from "../contract/worker-record.ts";
-import { markStopping } from "../base/stop-mark.ts";
+import { markStopping, stopTree } from "../base/stop-mark.ts";
 import type { AcpContext } from "./context.ts";
 import { ring } from "./agent-input.ts";
 import { cancelTurn } from "./turns.ts";
@@ -30,9 +28,6 @@ import { readExit, readPids } from "./agent-files.ts";
 /** Real agents answer a cancel within 350 ms; one that hangs must not hold the stop up. */
 const cancelMs = 2_000;
 const forcedCancelMs = 500;
-const politeMs = 4_000;
-const forcedPoliteMs = 500;
-const leastForceMs = 500;
 const deathLines = 20;
 
 /** With `except`, of every launch but that one. */
@@ -60,16 +55,10 @@ export async function stop(
   if (except !== null) launches.delete(except);
   const recorded = session.run.run === "up" && session.run.agent !== null ? [session.run.agent] : [];
   const roots = [...(proc === null ? [] : recordedIdentities(proc.record)), ...recorded];
-  const polite = options.force ? forcedPoliteMs : Math.min(politeMs, options.deadlineMs / 2);
-  const forceMs = Math.max(until - performance.now() - polite, leastForceMs);
   const records = [...launches].flatMap((launch) => recordOf(context, launch, proc) ?? []);
   const cgroups = records.flatMap(({ cgroup = null }) => cgroup ?? []);
-  const left = await endTree(
-    { roots, marker: { name: launchMarker, values: [...launches] }, cgroups, ...firstsOf(records) },
-    { politeMs: polite, forceMs, helpers: helpersOf(proc) },
-  );
-  const remaining = left.map(({ identity, what }) => ({ pid: identity.pid, what }));
-  await reach("stop.signalled");
+  const target = { roots, marker: { name: launchMarker, values: [...launches] }, cgroups, ...firstsOf(records) };
+  const remaining = await stopTree(target, { ...options, until, helpers: helpersOf(proc) });
   const exit = proc === null ? null : readExit(proc.directory);
   const lastLines = proc === null ? [] : files.errorLines(session.id, proc.launch, deathLines);
   if (remaining.length > 0) return { remaining, exit, lastLines };

@@ -5,6 +5,7 @@ import { dialog, terminalDefaults } from "./defaults.ts";
 import { hookCommand, hookScriptFile, hooksVariable } from "./hook-script.ts";
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { attempt, parseObject } from "../base/attempt.ts";
 import { readStat } from "../base/pid.ts";
 import { findInner } from "../base/pid-namespace.ts";
 import type { Activity } from "../contract/ids.ts";
@@ -17,12 +18,9 @@ export function readClaudeStatus(
 ): AgentStatus | null {
   const sessions = join(agentFolder({ process, ownHome }, ".claude", "CLAUDE_CONFIG_DIR"), "sessions");
   if (ownHome !== null) return readWithin(process, sessions);
-  try {
-    return parseClaudeStatus(readFileSync(join(sessions, `${process.pid}.json`), "utf8"), process);
-  } catch {
-    // Missing or unreadable: hooks and screen show the activity.
-    return null;
-  }
+  // If it is missing or unreadable, hooks and screen show the activity.
+  const text = attempt(() => readFileSync(join(sessions, `${process.pid}.json`), "utf8"), "");
+  return parseClaudeStatus(text, process);
 }
 
 /** A contained agent names its file, and itself, by its pid in the namespace. */
@@ -46,13 +44,8 @@ function readWithin(outer: { pid: number }, sessions: string): AgentStatus | nul
 
 /** Null if the file belongs to an earlier process with that pid, or its status is unknown. */
 export function parseClaudeStatus(text: string, process: { pid: number; startTime: string }): AgentStatus | null {
-  let file: Record<string, unknown>;
-  try {
-    file = JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
-  if (file["pid"] !== process.pid || String(file["procStart"]) !== process.startTime) return null;
+  const file = parseObject(text);
+  if (file?.["pid"] !== process.pid || String(file["procStart"]) !== process.startTime) return null;
   const activity = activities[String(file["status"])];
   const since = file["statusUpdatedAt"];
   if (activity === undefined || typeof since !== "number") return null;

@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { attempt, parseObject } from "../base/attempt.ts";
 import { bootId, startedAt } from "../base/pid.ts";
 import type { TranscriptOf } from "../ports/agents.ts";
 
@@ -130,23 +131,14 @@ function part(value: unknown, name: string): unknown {
 function linesOf(file: string, since: number): Line[] {
   return readEnd(file, "last", tailBytes)
     .split("\n")
-    .flatMap(parsed)
+    .map((text) => parseObject(text))
+    .filter((line) => line !== null)
     .filter((line) => writtenBy(String(line["timestamp"])) >= since);
 }
 
 /** To the millisecond, so that the same prompt a moment before does not count; a time in complete seconds was cut off. */
 function writtenBy(timestamp: string): number {
   return Date.parse(timestamp) + (timestamp.includes(".") ? 0 : slackMs);
-}
-
-function parsed(text: string): Line[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? [value as Line] : [];
-  } catch {
-    // Cut off at the tail's begin, or not written to its end yet.
-    return [];
-  }
 }
 
 /** The first or last bytes of a file; empty if it cannot be read. */
@@ -168,24 +160,15 @@ function readEnd(path: string, end: "first" | "last", bytes: number): string {
 }
 
 function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    // Not there, or a file.
-    return [];
-  }
+  return attempt(() => readdirSync(directory), []);
 }
 
 function changedFiles(directory: string, since: number, name: RegExp, depth: number): string[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
-      const path = join(directory, entry.name);
-      if (entry.isDirectory()) return depth > 0 ? changedFiles(path, since, name, depth - 1) : [];
-      return name.test(entry.name) && isChanged(path, since) ? [path] : [];
-    });
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(directory, { withFileTypes: true }), []).flatMap((entry) => {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) return depth > 0 ? changedFiles(path, since, name, depth - 1) : [];
+    return name.test(entry.name) && isChanged(path, since) ? [path] : [];
+  });
 }
 
 function isChanged(path: string, since: number): boolean {
@@ -202,11 +185,7 @@ export function agentFolder(of: Pick<TranscriptOf, "process" | "ownHome">, name:
 
 /** Of the environment the agent was started with; undefined if the system does not show it. */
 function variable({ process }: Pick<TranscriptOf, "process">, name: string): string | undefined {
-  try {
-    const pairs = readFileSync(`/proc/${process.pid}/environ`, "utf8").split("\0");
-    const found = pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
-    return found === "" ? undefined : found;
-  } catch {
-    return undefined;
-  }
+  const pairs = attempt(() => readFileSync(`/proc/${process.pid}/environ`, "utf8"), "").split("\0");
+  const found = pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+  return found === "" ? undefined : found;
 }

@@ -5,6 +5,7 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { parseObject } from "../base/attempt.ts";
 import { LineSplitter } from "../base/lines.ts";
 import type { Transition, LaunchOffsets } from "../ports/store.ts";
 import { keyOf, promptOf, type ReplayFilter } from "../contract/acp.ts";
@@ -79,7 +80,7 @@ export async function readSent(directory: string, launch: LaunchId, from: number
   const sent: Sent = { prompts: [], replayFilter: null };
   for await (const line of linesOf(join(directory, "in"), from, maxSentBytes)) {
     if (line === "") continue;
-    const message = line === null ? null : parse(line);
+    const message = line === null ? null : parseObject(line);
     if (message === null) return null;
     const { method, id } = message;
     if (method === undefined || method === "session/cancel") continue;
@@ -111,15 +112,6 @@ async function* linesOf(path: string, from: number, maxBytes: number): AsyncGene
   }
 }
 
-function parse(line: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
-}
-
 /** The last prompt, while its answer is not in `out`. */
 export async function openPrompt(
   directory: string,
@@ -129,7 +121,7 @@ export async function openPrompt(
   const last = prompts.at(-1);
   if (last === undefined) return null;
   for await (const line of linesOf(join(directory, "out"), 0, maxLineBytes)) {
-    const message = line?.includes(last) === true ? parse(line) : null;
+    const message = line?.includes(last) === true ? parseObject(line) : null;
     const key = message === null || message["method"] !== undefined ? null : keyOf(launch, message["id"]);
     if (key !== null && promptOf(key) === last) return null;
   }

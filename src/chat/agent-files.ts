@@ -17,6 +17,7 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { attempt } from "../base/attempt.ts";
 import { makePrivateDirectory, readJson, syncDirectory, writeDurable } from "../base/durable-file.ts";
 import type { ExitStatus, LaunchId, SessionId } from "../contract/ids.ts";
 import { asLaunchId } from "../contract/ids.ts";
@@ -93,13 +94,9 @@ export class AgentFiles {
   }
 
   launches(session: SessionId): LaunchId[] {
-    try {
-      return readdirSync(this.sessionDirectory(session), { withFileTypes: true })
-        .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
-        .map((entry) => asLaunchId(entry.name));
-    } catch {
-      return [];
-    }
+    return attempt(() => readdirSync(this.sessionDirectory(session), { withFileTypes: true }), [])
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+      .map((entry) => asLaunchId(entry.name));
   }
 
   writeRecord(record: AgentRecord): void {
@@ -126,15 +123,14 @@ export class AgentFiles {
   }
 
   removeRecord(session: SessionId): void {
-    for (const name of hiddenNames(this.sessionDirectory(session))) {
-      rmSync(join(this.sessionDirectory(session), name), { recursive: true, force: true });
+    const directory = this.sessionDirectory(session);
+    const names = attempt(() => readdirSync(directory), []);
+    for (const name of names.filter((one) => one.startsWith("."))) {
+      rmSync(join(directory, name), { recursive: true, force: true });
     }
     rmSync(this.recordPath(session), { force: true });
-    try {
-      rmdirSync(this.sessionDirectory(session));
-    } catch {
-      // The last stderr is kept there.
-    }
+    // Fails if the last stderr is stored there.
+    attempt(() => rmdirSync(directory), null);
   }
 
   /** Everything of a session that is deleted permanently. */
@@ -186,21 +182,13 @@ export function readPids(directory: string): Pids {
 
 /** Null where there is no such file, or none that the disk can be asked about. */
 export function fileSize(path: string): number | null {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.size ?? null;
-  } catch {
-    return null;
-  }
+  return attempt(() => statSync(path, { throwIfNoEntry: false })?.size, null) ?? null;
 }
 
 /** Which directory a path names now; null where that is unknown. */
 function directoryMark(path: string): string | null {
-  try {
-    const { dev, ino } = statSync(path);
-    return `${dev}:${ino}`;
-  } catch {
-    return null;
-  }
+  const found = attempt(() => statSync(path), null);
+  return found && `${found.dev}:${found.ino}`;
 }
 
 const signals = process.getBuiltinModule("node:os").constants.signals;
@@ -215,11 +203,7 @@ function toPid(text: string): number | null {
 }
 
 function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
+  return attempt(() => readFileSync(path, "utf8"), "");
 }
 
 function readTail(path: string, bytes: number): string {
@@ -235,14 +219,6 @@ function readTail(path: string, bytes: number): string {
     return "";
   } finally {
     if (file !== undefined) closeSync(file);
-  }
-}
-
-function hiddenNames(directory: string): string[] {
-  try {
-    return readdirSync(directory).filter((name) => name.startsWith("."));
-  } catch {
-    return [];
   }
 }
 

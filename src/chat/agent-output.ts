@@ -4,8 +4,10 @@
  * crash the next daemon reads on from the committed byte, and nothing is lost or doubled.
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
+import { parseObject } from "../base/attempt.ts";
 import { isDeeperThan, LineSplitter } from "../base/lines.ts";
-import type { Ingest, Ingested, OutputBatchItem } from "../ports/chat.ts";
+import type { OutputItem } from "../model/acp.ts";
+import type { Ingest, Ingested } from "../ports/chat.ts";
 import type { Logger } from "../ports/api.ts";
 import type { SessionId } from "../contract/ids.ts";
 import type { Bounds } from "./bounds.ts";
@@ -204,8 +206,8 @@ export class AgentOutput {
     if (batch.more && !this.#closed) this.#schedule(0);
   }
 
-  #read(proc: AgentProcess): { items: OutputBatchItem[]; to: number; more: boolean } {
-    const items: OutputBatchItem[] = [];
+  #read(proc: AgentProcess): { items: OutputItem[]; to: number; more: boolean } {
+    const items: OutputItem[] = [];
     const size = fileSize(outOf(proc)) ?? proc.fed;
     if (size < proc.fed) {
       // A child that writes to /dev/stdout truncates the file: what comes now starts at its beginning.
@@ -237,7 +239,7 @@ export class AgentOutput {
     return { items, to, more: size > proc.fed };
   }
 
-  async #commit(proc: AgentProcess, items: OutputBatchItem[], to: number): Promise<void> {
+  async #commit(proc: AgentProcess, items: OutputItem[], to: number): Promise<void> {
     const { session, launch } = proc;
     const from = proc.read;
     const result = await this.#parts.ingest({ session, launch, from, to, items });
@@ -277,14 +279,7 @@ export function outOf(proc: AgentProcess): string {
   return `${proc.directory}/out`;
 }
 
-function parse(text: string, bytes: number): OutputBatchItem {
-  try {
-    const message: unknown = isDeeperThan(text, maxDepth) ? null : JSON.parse(text);
-    if (typeof message === "object" && message !== null && !Array.isArray(message)) {
-      return { item: "message", message: message as Record<string, unknown>, bytes };
-    }
-  } catch {
-    // Reported below.
-  }
-  return { item: "damaged", what: "unparsable", bytes };
+function parse(text: string, bytes: number): OutputItem {
+  const message = isDeeperThan(text, maxDepth) ? null : parseObject(text);
+  return message === null ? { item: "damaged", what: "unparsable", bytes } : { item: "message", message, bytes };
 }

@@ -1,5 +1,6 @@
 /** One living launch as this daemon knows it. Holds no descriptor: an idle session costs this object and nothing else. */
 import type { LineSplitter } from "../base/lines.ts";
+import { attempt } from "../base/attempt.ts";
 import { identify, isAlive, type Identity, readStat } from "../base/pid.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import { type RecordedProcess, type AgentRecord, launchMarker } from "../contract/worker-record.ts";
@@ -182,9 +183,6 @@ export function ownProcess({ launch }: AgentProcess, pid: number | null): Record
 
 export function carriesMarker(pid: number, launch: LaunchId): boolean {
   if (process.platform !== "linux") return true;
-  try {
-    return `\0${readFileSync(`/proc/${pid}/environ`, "latin1")}`.includes(`\0${launchMarker}=${launch}\0`);
-  } catch {
-    return false;
-  }
+  const environment = attempt(() => readFileSync(`/proc/${pid}/environ`, "latin1"), "");
+  return `\0${environment}`.includes(`\0${launchMarker}=${launch}\0`);
 }

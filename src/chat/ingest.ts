@@ -3,9 +3,9 @@
  * an agent began on its own has no answer that could end it: it is over when nothing more comes for a while.
  */
 import { mapOutput } from "./acp-events.ts";
-import type { JudgedQuestion, RuleAnswer } from "../model/acp.ts";
+import type { JudgedQuestion, OutputItem, RuleAnswer } from "../model/acp.ts";
 import type { Agents } from "../ports/agents.ts";
-import type { Ingest, OutputBatchItem } from "../ports/chat.ts";
+import type { Ingest } from "../ports/chat.ts";
 import type { Store } from "../ports/store.ts";
 import type { FactEvent } from "../contract/event.ts";
 import type { SessionId } from "../contract/ids.ts";
@@ -88,7 +88,7 @@ export function createIngest(
   };
 }
 
-function isQuestion(item: OutputBatchItem): boolean {
+function isQuestion(item: OutputItem): boolean {
   return item.item === "message" && item.message["method"] === "session/request_permission";
 }
 

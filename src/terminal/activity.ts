@@ -6,6 +6,7 @@
 import type { ScreenRule } from "../ports/agents.ts";
 import type { Activity } from "../contract/ids.ts";
 import { readFileSync } from "node:fs";
+import { attempt } from "../base/attempt.ts";
 import { listProcesses } from "../base/pid.ts";
 
 const msPerTick = 10;
@@ -18,14 +19,9 @@ export function cpuTimeOf(leader: number): number {
 }
 
 function ticksOf(pid: number): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "latin1")
-      .replace(/^.*\) /s, "")
-      .split(" ");
-    return Number(fields[11]) + Number(fields[12]);
-  } catch {
-    return 0;
-  }
+  const text = attempt(() => readFileSync(`/proc/${pid}/stat`, "latin1"), "");
+  const fields = text.replace(/^.*\) /s, "").split(" ");
+  return Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
 }
 
 export interface HookSays {

@@ -7,12 +7,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Confirmation, SentPrompt } from "../ports/runtime.ts";
 import type { SessionState } from "../model/session.ts";
 import { holds, isCommand, same, endsAtCursor, captureScreens, isRaw } from "./screen.ts";
-import { type ObserveContext, expectedLaunch } from "./observe.ts";
+import type { ObserveContext } from "./observe.ts";
 import { confirmsPrompts, showsReady, type LaunchWatch } from "./watch.ts";
 import { identify } from "../base/pid.ts";
 import { listPanes, paneFor, type Pane } from "./panes.ts";
-
-export type { Pane } from "./panes.ts";
 
 export const pollMs = 25;
 
@@ -40,8 +38,7 @@ export interface Typed {
 export async function findTyped(context: ObserveContext, session: SessionState): Promise<Typed | string> {
   const list = await listPanes(context.tmux);
   if (list.is === "unknown") return `tmux cannot be asked: ${list.why}`;
-  const own = list.is === "known" ? list.panes.filter((pane) => pane.session === session.id) : [];
-  const pane = paneFor(own, expectedLaunch(session));
+  const pane = paneFor(list.panes, session);
   const agent = pane === null || pane.dead ? null : identify(pane.pid);
   if (pane === null || agent === null) return "the agent does not run";
   const watch = context.watches.of(session, pane.launch);
@@ -65,7 +62,7 @@ export async function findTyped(context: ObserveContext, session: SessionState):
 
 async function lookAt(context: ObserveContext, watch: LaunchWatch, target: string): Promise<ScreenCapture | null> {
   const [list, screens] = await Promise.all([listPanes(context.tmux), captureScreens(context.tmux, [target])]);
-  const pane = list.is === "known" ? list.panes.find((one) => one.paneTarget === target) : undefined;
+  const pane = list.panes.find((one) => one.paneTarget === target);
   const screen = screens.get(target);
   if (pane === undefined || pane.dead || screen === undefined || identify(pane.pid) === null) return null;
   watch.hooks.read();

@@ -3,6 +3,7 @@
  * script, read on from where the last look ended. Only complete lines count.
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { parseObject } from "../base/attempt.ts";
 import { LineSplitter } from "../base/lines.ts";
 import type { HookRule } from "../ports/agents.ts";
 import type { Activity } from "../contract/ids.ts";
@@ -113,15 +114,6 @@ export class HookReader {
       this.#prompts = [...this.#prompts, { text: prompt, at }].slice(-keptPrompts);
       this.#promptCount += 1;
     }
-  }
-}
-
-function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
   }
 }
 

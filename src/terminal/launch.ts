@@ -255,8 +255,7 @@ async function makeSession(context: LaunchContext, request: LaunchRequest, conta
 /** Nobody knows whether the session was made: the caller repeats the same launch later instead of recording a failure. */
 async function panesOrThrow(context: LaunchContext, why: string): Promise<Pane[]> {
   const list = await listPanes(context.tmux);
-  if (list.is === "known") return list.panes;
-  if (list.is === "no-server") return [];
+  if (list.is !== "unknown") return list.panes;
   throw new HoldfastError("launch-failed", `tmux cannot be reached: ${why}`, {
     hint: "The launch is tried again; `holdfast doctor` says what is wrong with tmux.",
   });

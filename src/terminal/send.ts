@@ -8,16 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { PromptToSend, SendResult, Typing } from "../ports/runtime.ts";
 import type { SessionState } from "../model/session.ts";
 import { clearStopping } from "../base/stop-mark.ts";
-import {
-  Confirming,
-  onlyEcho,
-  findTyped,
-  pollMs,
-  questionOf,
-  type ScreenCapture,
-  type Pane,
-  type Typed,
-} from "./confirm.ts";
+import { Confirming, onlyEcho, findTyped, pollMs, questionOf, type ScreenCapture, type Typed } from "./confirm.ts";
 import {
   endsInMention,
   holds,
@@ -29,6 +20,7 @@ import {
   readsTerminal,
 } from "./screen.ts";
 import type { ObserveContext } from "./observe.ts";
+import type { Pane } from "./panes.ts";
 import { confirmsPrompts } from "./watch.ts";
 
 export interface SendTimes {

@@ -6,9 +6,8 @@ import type { StopResult } from "../ports/runtime.ts";
 import type { SessionState } from "../model/session.ts";
 import { markStopping, stopTree } from "../base/stop-mark.ts";
 import { treeTarget } from "./launch-files.ts";
-import { deathLines, expectedLaunch, type ObserveContext } from "./observe.ts";
-import { awaitsExit, listPanes, paneFor, remind, removeSession, type Pane } from "./panes.ts";
-import { captureScreens, lastLines } from "./screen.ts";
+import { deathLines, type ObserveContext } from "./observe.ts";
+import { awaitsExit, listPanes, paneFor, paneLines, remind, removeSession, type Pane } from "./panes.ts";
 
 /** Not even SIGTERM makes Claude write its latest turn on a busy machine: it is waited for, within this. */
 const writeMs = 2000;
@@ -31,8 +30,8 @@ export async function stop(
   const remaining = await stopTree(target, { ...options, until });
 
   const after = await settledPanes(context, session);
-  const pane = paneFor(after ?? [], expectedLaunch(session));
-  const lines = await readLines(context, pane);
+  const pane = paneFor(after ?? [], session);
+  const lines = pane === null ? [] : await paneLines(context.tmux, pane, deathLines);
   const exit = pane?.exit ?? null;
   if (remaining.length > 0) return { remaining, exit, lastLines: lines };
   context.watches.forget(session.id);
@@ -64,8 +63,7 @@ async function untilWritten(context: ObserveContext, session: SessionState, pane
 /** Null when tmux cannot be asked. */
 async function ownPanes(context: ObserveContext, session: SessionState): Promise<Pane[] | null> {
   const list = await listPanes(context.tmux, lookMs);
-  if (list.is === "unknown") return null;
-  return list.is === "known" ? list.panes.filter((pane) => pane.session === session.id) : [];
+  return list.is === "unknown" ? null : list.panes.filter((pane) => pane.session === session.id);
 }
 
 /** The panes once tmux has noticed that their agents are dead. */
@@ -77,10 +75,4 @@ async function settledPanes(context: ObserveContext, session: SessionState): Pro
     remind(panes);
     await delay(10);
   }
-}
-
-async function readLines(context: ObserveContext, pane: Pane | null): Promise<string[]> {
-  if (pane === null) return [];
-  const screens = await captureScreens(context.tmux, [pane.paneTarget], deathLines);
-  return lastLines(screens.get(pane.paneTarget) ?? "", deathLines);
 }

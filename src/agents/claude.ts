@@ -161,7 +161,7 @@ export const claude: AgentDefinition = {
       { event: "Elicitation", activity: "needs_input", reason: "A tool of Claude Code asks for input" },
       { event: "PostToolUse", activity: "working" },
       { event: "PostToolUseFailure", activity: "working" },
-      { event: "Stop", activity: "idle", saidField: "data.last_assistant_message" },
+      { event: "Stop", activity: "idle", messageField: "data.last_assistant_message" },
       { event: "StopFailure", activity: "idle" },
       { event: "SessionEnd", activity: null },
     ],

@@ -62,7 +62,7 @@ export const codex: AgentDefinition = {
       { event: "PreToolUse", activity: "working" },
       { event: "PermissionRequest", activity: "needs_input", reason: permission },
       { event: "PostToolUse", activity: "working" },
-      { event: "Stop", activity: "idle", saidField: "data.last_assistant_message" },
+      { event: "Stop", activity: "idle", messageField: "data.last_assistant_message" },
       { event: "Interrupt", activity: "idle" },
     ],
     screenRules: [

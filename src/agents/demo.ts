@@ -27,7 +27,7 @@ export function demo({ demo: command, demoChat }: Machine): AgentDefinition {
         { event: "UserPromptSubmit", activity: "working", promptField: "data.prompt", ...id },
         { event: "PermissionRequest", activity: "needs_input", reason: permission },
         { event: "PermissionAnswered", activity: "working" },
-        { event: "Stop", activity: "idle", saidField: "data.said" },
+        { event: "Stop", activity: "idle", messageField: "data.said" },
       ],
       screenRules: [
         { where: "title", pattern: /^demo: asking$/, activity: "needs_input", reason: permission },

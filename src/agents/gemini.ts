@@ -93,7 +93,7 @@ export function gemini({ env, platform, isRoot }: Machine): AgentDefinition {
         { event: "BeforeTool", activity: "working" },
         { event: "Notification", activity: "needs_input", reason: permission },
         { event: "AfterTool", activity: "working" },
-        { event: "AfterAgent", activity: "idle", saidField: "data.prompt_response" },
+        { event: "AfterAgent", activity: "idle", messageField: "data.prompt_response" },
         { event: "SessionEnd", activity: null },
       ],
       screenRules: [

@@ -102,7 +102,7 @@ export const opencode: AgentDefinition = {
       { event: "prompt", activity: "working", promptField: "data.text", ...id },
       { event: "session.busy", activity: "working", ...id },
       { event: "session.retry", activity: "working", ...id },
-      { event: "session.idle", activity: "idle", saidField: "data.said", ...id },
+      { event: "session.idle", activity: "idle", messageField: "data.said", ...id },
       { event: "permission.asked", activity: "needs_input", reason: permission },
       { event: "permission.replied", activity: "working" },
       { event: "question.asked", activity: "needs_input", reason: "OpenCode asks a question" },

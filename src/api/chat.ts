@@ -88,7 +88,7 @@ export async function cancel(parts: Services, ask: ApiRequest<"cancel">): Promis
         stopReason: null,
         reason: `The agent was asked and has not ended its turn yet. By force: holdfast acp end-turn ${session.id}`,
       };
-    case "not-told":
+    case "not-sent":
       return { cancelled: false, stopReason: null, reason: result.why };
     default:
       return result satisfies never;
@@ -119,7 +119,7 @@ export async function configure(
   ];
   for (const pick of picks) {
     const told = await parts.runtimes.chat.configure(session, pick, ask.actor);
-    if (!told.told) throw new HoldfastError("conflict", `The agent did not take it: ${told.why}`);
+    if (!told.applied) throw new HoldfastError("conflict", `The agent did not take it: ${told.why}`);
   }
   return sessionJson(parts, loop, parts.store.session(session.id) ?? session);
 }

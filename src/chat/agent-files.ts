@@ -173,10 +173,10 @@ export interface Pids {
 
 /** A file of numbers is complete when it ends with a newline. */
 export function readPids(directory: string): Pids {
-  const whole = (name: string): string => /^(.*)\n$/.exec(readText(join(directory, name)))?.[1] ?? "";
+  const completeLine = (name: string): string => /^(.*)\n$/.exec(readText(join(directory, name)))?.[1] ?? "";
   // The keeper writes this one last: once it is there, the others are.
-  const agent = toPid(whole("agent.pid"));
-  const [keeper = null, feeder = null, watcher = null] = whole("pids").split(/\s+/).map(toPid);
+  const agent = toPid(completeLine("agent.pid"));
+  const [keeper = null, feeder = null, watcher = null] = completeLine("pids").split(/\s+/).map(toPid);
   return { keeper, feeder, watcher, agent };
 }
 

@@ -41,11 +41,11 @@ export async function deleteConversation(context: AcpContext, proc: AgentProcess
     deadlineMs: left(),
   });
   const listed = answer.is === "result" && (await isListed(context, proc, state, sessionId, left()));
-  return told(context, state, answer, listed);
+  return outcomeOf(context, state, answer, listed);
 }
 
 /** By the agent's name: many a command begins with `node` or `npx`. */
-function told(context: AcpContext, session: SessionState, answer: RpcResponse, listed: boolean): DeleteOutcome {
+function outcomeOf(context: AcpContext, session: SessionState, answer: RpcResponse, listed: boolean): DeleteOutcome {
   const fields = { part: "acp.protocol", session: session.id, adapter: session.agent, method: "session/delete" };
   if (answer.is === "result" && !listed) {
     context.log.debug("the agent deleted its conversation", fields);
@@ -97,13 +97,13 @@ export async function deleteByCommand(
   if (chat?.deleteCommand === undefined || id === null) return "none";
   // Its conversation is in the session's own folder, which goes with the session; the user's own has none of it.
   if ((session.contain?.mode ?? "off") !== "off") return "none";
-  const whole = { ...context.env, ...chat.env, ...env };
+  const environment = { ...context.env, ...chat.env, ...env };
   const [command = "", ...args] = chat.deleteCommand.map((word) => word.replaceAll("{id}", () => id));
-  const path = findProgram(command, whole["PATH"]);
+  const path = findProgram(command, environment["PATH"]);
   const fields = { part: "acp.protocol", session: session.id, adapter: session.agent, command };
   if (path === null) return "none";
   const options = {
-    env: whole,
+    env: environment,
     cwd: context.files.directoryOfAll,
     timeout: commandMs,
     killSignal: "SIGKILL" as const,

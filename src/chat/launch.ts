@@ -149,7 +149,6 @@ async function startKeeper(
   }).catch((error: unknown) => {
     throw error instanceof HoldfastError ? new NotContained([error.message, error.hint].join(" ").trim()) : error;
   });
-  const whole = contained?.env ?? plain;
   const cgroup = proc.record.cgroup ?? null;
   // The shell moves itself first, and becomes the keeper: what it cannot join it does without.
   const join = cgroup === null ? [] : ["-c", 'echo 0 >"$0"; exec sh "$@"', joinFile(cgroup)];
@@ -157,7 +156,7 @@ async function startKeeper(
     withPersonalUmask(() =>
       spawn("sh", [...join, ...keeper, ...(contained?.argv ?? argv)], {
         cwd: session.workspacePath,
-        env: whole,
+        env: contained?.env ?? plain,
         // No pipe to anybody: a pipe would break when we go.
         stdio: "ignore",
         detached: true,

@@ -148,7 +148,7 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
     },
     async configure(session, pick, by) {
       const proc = await workerOf(session);
-      return proc === null ? { told: false, why: "the agent is not running" } : configure(context, proc, pick, by);
+      return proc === null ? { applied: false, why: "the agent is not running" } : configure(context, proc, pick, by);
     },
     async deleteConversation(session) {
       const proc = await workerOf(session);

@@ -135,7 +135,7 @@ export async function cancelTurn(
     return startedAt === null || place === null ? null : cancelStep(state, place, by);
   });
   if (startedAt === null) return { cancelled: "no-turn" };
-  if (!(await flush(context, proc))) return { cancelled: "not-told", why: "the agent's input could not be written" };
+  if (!(await flush(context, proc))) return { cancelled: "not-sent", why: "the agent's input could not be written" };
   const ended = (): string | null => {
     const turn = context.store.session(session)?.turn;
     if (turn === undefined || turn.turn === "none") return "";
@@ -199,12 +199,12 @@ export async function configure(
   by: Actor,
 ): Promise<ConfigureResult> {
   const agentSessionId = context.store.session(proc.session)?.agentSessionId ?? null;
-  if (agentSessionId === null) return { told: false, why: "the conversation is not open yet" };
+  if (agentSessionId === null) return { applied: false, why: "the conversation is not open yet" };
   const request = settingRequest(agentSessionId, pick, settingKey(pick, by, crypto().randomUUID()));
   const answer = await sendRequest(context, proc, { ...request, deadlineMs: context.deadlines.configureMs });
-  if (answer.is === "result") return { told: true };
-  if (answer.is === "error") return { told: false, why: answer.message };
-  return { told: false, why: answer.is === "late" ? "the agent did not answer in time" : "the agent has ended" };
+  if (answer.is === "result") return { applied: true };
+  if (answer.is === "error") return { applied: false, why: answer.message };
+  return { applied: false, why: answer.is === "late" ? "the agent did not answer in time" : "the agent has ended" };
 }
 
 function isCurrent(state: SessionState, launch: LaunchId): boolean {

@@ -41,14 +41,14 @@ export type Answered =
   /** Another process was first, or the agent that asked is gone. */
   | { answered: false; why: "not-open" | "no-such-option" };
 
-export type ConfigureResult = { told: true } | { told: false; why: string };
+export type ConfigureResult = { applied: true } | { applied: false; why: string };
 
 export type CancelResult =
   /** The agent ended the turn; `stopReason` is its own word. */
   | { cancelled: "ended"; stopReason: string }
   | { cancelled: "no-turn" }
   | { cancelled: "not-yet" }
-  | { cancelled: "not-told"; why: string };
+  | { cancelled: "not-sent"; why: string };
 
 export type DeleteOutcome = "deleted" | "unsupported" | "failed" | "too-late" | "not-running";
 

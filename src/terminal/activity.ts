@@ -24,13 +24,13 @@ function ticksOf(pid: number): number {
   return Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
 }
 
-export interface HookSays {
+export interface HookActivity {
   activity: Activity;
   at: number;
   reason: string;
 }
 
-export interface ScreenSays {
+export interface ShownActivity {
   activity: Activity;
   where: ScreenRule["where"];
   reason: string | null;
@@ -48,7 +48,7 @@ export interface ActivitySeen {
 /** A screen that shows idle this long after the last hook is believed: the turn was interrupted. */
 export const idleHeldMs = 2000;
 
-export function activityOf(hook: HookSays | null, screen: ScreenSays | null, now: number): ActivitySeen | null {
+export function activityOf(hook: HookActivity | null, screen: ShownActivity | null, now: number): ActivitySeen | null {
   const byHook = hook && { activity: hook.activity, source: "hook", since: hook.at, reason: hook.reason };
   const byScreen = screen && {
     activity: screen.activity,
@@ -70,7 +70,7 @@ export function matchRules(
   rules: readonly ScreenRule[],
   title: string,
   onScreen: ReadonlySet<number>,
-): Omit<ScreenSays, "since"> | null {
+): Omit<ShownActivity, "since"> | null {
   const found = rules.find((rule, index) => (rule.where === "title" ? matches(rule, title) : onScreen.has(index)));
   if (found === undefined) return null;
   return { activity: found.activity, where: found.where, reason: found.reason ?? null };

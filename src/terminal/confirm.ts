@@ -17,10 +17,10 @@ export const pollMs = 25;
 export interface ScreenCapture {
   pane: Pane;
   screen: string;
-  /** What the agent asks, by its hooks, title or screen; null where it asks nothing. */
-  asks: string | null;
-  /** Only words on its screen ask; neither its hooks nor its status file nor its title. */
-  asksOnScreen: boolean;
+  /** What the agent's open dialog asks for; null if none is open. */
+  dialog: string | null;
+  /** Only text on the screen shows the dialog; neither hooks nor status file nor title. */
+  isOnlyOnScreen: boolean;
   working: boolean;
 }
 
@@ -68,17 +68,14 @@ async function lookAt(context: ObserveContext, watch: LaunchWatch, target: strin
   watch.hooks.read();
   watch.sawScreen(pane, screen, Date.now());
   const seen = watch.activity(pane, Date.now());
-  const asks = seen?.activity === "needs_input" ? asksWhat(seen.reason) : null;
-  return { pane, screen, asks, asksOnScreen: seen?.source === "screen", working: seen?.activity === "working" };
+  const isOpen = seen?.activity === "needs_input";
+  const dialog = isOpen ? `${seen.reason ?? "the agent asks a question"} (answer it first)` : null;
+  return { pane, screen, dialog, isOnlyOnScreen: seen?.source === "screen", working: seen?.activity === "working" };
 }
 
-/** A line that holds our prompt is no dialog: what the screen seems to ask then is part of the conversation. */
-export function questionOf({ asks, asksOnScreen }: ScreenCapture, holdsPrompt: boolean): string | null {
-  return asksOnScreen && holdsPrompt ? null : asks;
-}
-
-function asksWhat(reason: string | null): string {
-  return `${reason ?? "the agent asks a question"} (answer it first)`;
+/** A dialog hides the input line: if that contains our prompt, the dialog's text is part of the conversation. */
+export function dialogOf({ dialog, isOnlyOnScreen }: ScreenCapture, hasPrompt: boolean): string | null {
+  return isOnlyOnScreen && hasPrompt ? null : dialog;
 }
 
 const defaultConfirmMs = 20_000;
@@ -105,7 +102,7 @@ export async function confirm(
   // Its last words may still be there.
   const watch = context.watches.of(session, prompt.launch);
   watch.hooks.read();
-  if (saidByHook(watch, prompt)) return { is: "confirmed", by: "hook" };
+  if (isConfirmedByHook(watch, prompt)) return { is: "confirmed", by: "hook" };
   if (typeof typed === "string" && typed !== "the agent does not run") return { is: "waiting", why: typed };
   const read = watch.readPrompts(session.workspacePath, prompt.sentAt);
   return read.some((one) => same(one, prompt.text)) ? { is: "confirmed", by: "transcript" } : { is: "gone" };
@@ -129,18 +126,18 @@ export class Confirming {
     const { watch } = this.#typed;
     const now = await this.#typed.look();
     watch.hooks.read();
-    if (saidByHook(watch, this.#prompt)) return this.#confirmed("hook");
+    if (isConfirmedByHook(watch, this.#prompt)) return this.#confirmed("hook");
     const mayBeLeft = finish && watch.agent?.input === undefined && !this.#prompt.asArgument;
     this.#isLeft = mayBeLeft && (await this.#typed.isAtCursor(this.#prompt.text));
-    const question = now === null ? null : questionOf(now, this.#isInLine());
+    const dialog = now === null ? null : dialogOf(now, this.#isInLine());
     // Under a dialog there is no input line: what looks like one is the prompt in the conversation.
-    if ((question !== null || !this.#isInLine()) && this.#isInTranscript()) return this.#confirmed("transcript");
+    if ((dialog !== null || !this.#isInLine()) && this.#isInTranscript()) return this.#confirmed("transcript");
     if (now === null) return { is: "gone" };
     if (finish && this.#ranCommand()) return this.#confirmed("screen");
     if (finish && this.#wasCompleted()) {
       return (await isRaw(now.pane.tty)) === false ? { is: "doubtful", why: onlyEcho } : this.#confirmed("screen");
     }
-    if (question !== null) return { is: "waiting", why: question };
+    if (dialog !== null) return { is: "waiting", why: dialog };
     if (this.#prompt.asArgument && showsReady(watch.agent) && !watch.isReady && !this.#isInLine()) return starting;
     const isLine = watch.agent?.input !== undefined || this.#isLeft;
     return finish && isLine ? this.#byLine(now) : this.#orDoubt(now);
@@ -249,6 +246,6 @@ export const onlyEcho = "only the terminal's echo of it was seen";
 const waiting: Confirmation = { is: "waiting", why: "the agent has not confirmed it yet" };
 const starting: Confirmation = { is: "waiting", why: "agent is starting" };
 
-function saidByHook(watch: LaunchWatch, { mark, text }: SentPrompt): boolean {
+function isConfirmedByHook(watch: LaunchWatch, { mark, text }: SentPrompt): boolean {
   return watch.hooks.promptsSince(mark).some((prompt) => same(prompt, text));
 }

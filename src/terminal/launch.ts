@@ -54,12 +54,12 @@ export function fitsArgument(prompt: string): boolean {
   );
 }
 
-interface AgentCommand {
+interface LaunchCommand {
   argv: string[];
   promptTaken: boolean;
 }
 
-export function agentCommand(agent: TerminalAgent, request: LaunchRequest, values: Placeholders): AgentCommand {
+export function agentCommand(agent: TerminalAgent, request: LaunchRequest, values: Placeholders): LaunchCommand {
   const resuming = request.how === "resume" && agent.resume !== null;
   const base = resuming ? agent.resume! : agent.start;
   const promptArgs = resuming ? agent.resumePrompt : agent.startPrompt;
@@ -208,8 +208,8 @@ async function writeFiles(
   const run = { workspace: session.workspacePath, umask: personalUmask(), cgroup: file, ...what };
   const resumed = request.how === "resume" && agent.resume !== null;
   const note = { launch, agentSessionId: id, promptTaken, resumed, cgroup };
-  const whole = contained?.inNamespace === true ? { ...note, contained: { first: null } } : note;
-  context.files.write(session.id, whole, run);
+  const written = contained?.inNamespace === true ? { ...note, contained: { first: null } } : note;
+  context.files.write(session.id, written, run);
   return { is: "written", promptTaken, contained };
 }
 

@@ -155,7 +155,7 @@ async function describe(context: ObserveContext, one: Found, now: number): Promi
       activity: watch.activity(pane, now),
       starting: watch.isStarting(pane, now),
       prompted: watch.hooks.promptMark > 0,
-      ...(watch.hooks.state.said === null ? {} : { said: watch.hooks.state.said }),
+      ...(watch.hooks.state.lastMessage === null ? {} : { lastMessage: watch.hooks.state.lastMessage }),
       lastLines: [],
       ...(session.run.run === "launching"
         ? {

@@ -102,7 +102,7 @@ async function watchResume(
       // It may say so and wait for a key instead of ending.
       if (isGone(agent, screen)) return failure(context, request, agent, pane);
       watch.sawScreen(pane, screen, Date.now());
-      if (watch.hooks.read() || watch.said(pane, Date.now()) !== null) return null;
+      if (watch.hooks.read() || watch.reported(pane, Date.now()) !== null) return null;
     }
     await delay(resumePollMs);
   }
@@ -170,13 +170,13 @@ function reasonOf(
   { workspace, command = "" }: { workspace: string; command: string | undefined },
 ): string {
   const last = lines.findLast((line) => line.trim() !== "");
-  const said = last === undefined ? "" : `: ${last.trim()}`;
+  const detail = last === undefined ? "" : `: ${last.trim()}`;
   // tmux may drop what sh said of it.
-  if (exit?.code === notFound) return `the agent's command was not found${said === "" ? `: ${command}` : said}`;
-  if (exit?.code === notExecutable) return `the agent could not be started in ${workspace}${said}`;
+  if (exit?.code === notFound) return `the agent's command was not found${detail === "" ? `: ${command}` : detail}`;
+  if (exit?.code === notExecutable) return `the agent could not be started in ${workspace}${detail}`;
   if (exit?.signal !== null && exit !== null)
-    return `the agent was ended by ${exit.signal} as soon as it started${said}`;
-  return `the agent ended as soon as it started${exit === null ? "" : ` (status ${exit.code})`}${said}`;
+    return `the agent was ended by ${exit.signal} as soon as it started${detail}`;
+  return `the agent ended as soon as it started${exit === null ? "" : ` (status ${exit.code})`}${detail}`;
 }
 
 type LaunchFailure = Extract<LaunchResult, { launched: false }>;

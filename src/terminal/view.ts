@@ -113,7 +113,7 @@ class View implements TerminalView {
   /** By tmux's own word: which client this is, and that it is in the session of this launch. */
   async attached(): Promise<void> {
     const own = await this.#client.attached([everyKey]);
-    if (own === null) throw new Error(`tmux said: ${this.#said()}`);
+    if (own === null) throw new Error(`tmux printed: ${this.#output()}`);
     if (own.launch !== this.launch) throw new Error("another launch took its place");
     this.#name = own.name;
   }
@@ -203,7 +203,7 @@ class View implements TerminalView {
     await this.#releasing;
   }
 
-  #said(): string {
+  #output(): string {
     return Buffer.concat(this.#early).toString().replaceAll(settings, " ").trim().slice(-200);
   }
 }

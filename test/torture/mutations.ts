@@ -390,7 +390,7 @@ export const mutations: readonly Mutation[] = [
     name: "one-map-of-agents",
     promise: "agents of a project's file are that project's alone",
     file: "src/agents/project-agents.ts",
-    search: "const key = said === undefined || said.length === 0 ? null : project;",
+    search: "const key = entries === undefined || entries.length === 0 ? null : project;",
     replace: "const key = project === '' ? project : null;",
     scenario: "same-agent-id",
   },

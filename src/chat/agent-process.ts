@@ -1,4 +1,4 @@
-/** One living launch as this daemon knows it. Holds no descriptor: an idle session costs this object and nothing else. */
+/** A running launch as this daemon knows it. Keeps no descriptor open: an idle session costs only this object. */
 import type { LineSplitter } from "../base/lines.ts";
 import { attempt } from "../base/attempt.ts";
 import { identify, isAlive, type Identity, readStat } from "../base/pid.ts";
@@ -12,7 +12,7 @@ import type { LaunchOffsets } from "../ports/store.ts";
 import { expectedLaunch } from "../model/runs.ts";
 import type { AcpContext } from "./context.ts";
 
-/** Without it an agent that left of its own accord would count as crashed; but others wait to be checked meanwhile. */
+/** How long the keeper may take to write the exit status. Without it an own exit would count as a crash. */
 const writtenMs = 4_000;
 const pollMs = 3;
 
@@ -20,7 +20,7 @@ export async function awaitExit(proc: AgentProcess): Promise<void> {
   const { agent, keeper } = proc.record;
   if (agent !== null && isAlive(identityOf(proc.record, agent))) return;
   const until = performance.now() + writtenMs;
-  // One that is stopped would never write it.
+  // A stopped keeper would never write it.
   const writes = (): boolean =>
     keeper === null || (isAlive(identityOf(proc.record, keeper)) && readStat(keeper.pid)?.state !== "T");
   while (readExit(proc.directory) === null && writes() && performance.now() < until) await delay(pollMs);
@@ -85,12 +85,12 @@ export function identityOf(record: AgentRecord, recorded: RecordedProcess): Iden
   return { bootId: record.bootId, ...recorded };
 }
 
-/** Identities of all that is recorded of a launch. */
+/** Keeper, feeder and agent, as far as they are recorded. */
 export function recordedIdentities(record: AgentRecord): Identity[] {
   return [record.keeper, record.feeder, record.agent].flatMap((one) => (one === null ? [] : [identityOf(record, one)]));
 }
 
-/** For a tree of contained launches: their namespaces' first processes. Nothing where none of them is contained. */
+/** For a tree of contained launches: the first processes of their namespaces. */
 export function firstsOf(records: readonly AgentRecord[]): { firsts?: Identity[] } {
   const contained = records.filter((record) => record.contained !== undefined);
   if (contained.length === 0) return {};
@@ -102,7 +102,7 @@ export function firstsOf(records: readonly AgentRecord[]): { firsts?: Identity[]
   };
 }
 
-/** The cheapest question there is. The pid may be another process's by now: only a no can be relied on. */
+/** The cheapest check. The pid may have been reused: only `false` is reliable. */
 export function exists(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -111,7 +111,7 @@ export function exists(pid: number): boolean {
   }
 }
 
-/** Whether a feeder still passes input to the agent. Without one no answer will come. */
+/** Whether a feeder still passes input to the agent. Without one it never responds. */
 export function isFed(proc: AgentProcess): boolean {
   const { feeder } = proc.record;
   return !proc.feederGone && (feeder === null || isAlive(identityOf(proc.record, feeder)));
@@ -128,7 +128,7 @@ export function offsetsOf(context: AcpContext, launch: LaunchId): KnownOffsets |
   return place === null ? null : knownOffsets(place);
 }
 
-/** Null when a crash came before anything was learnt of the launch. */
+/** Null if a crash came before the launch was recorded. */
 function knownOffsets(place: LaunchOffsets): KnownOffsets | null {
   const record = JSON.parse(place.info) as AgentRecord;
   return record.version === 1 ? { outRead: place.outRead, settled: place.settled, record } : null;
@@ -143,14 +143,14 @@ interface FoundProcess {
   unrecorded: boolean;
 }
 
-/** The launch that is there, expected or not; null when nothing is known of any. */
+/** The launch that exists, expected or not; null if none is known. */
 export function findAgentProcess(context: AcpContext, session: SessionState): FoundProcess | null {
   const { files, store } = context;
   const expected = expectedLaunch(session);
   const stored = expected === null ? null : store.launchOffsets(expected);
   const known = stored === null ? null : knownOffsets(stored);
-  // The store's word first: a damaged or missing record file then harms nothing. Where the launch it names left no
-  // directory, the file may name one that the store lost.
+  // The store first: then a damaged or missing record file does no harm. If its launch left no directory, the file may
+  // name a launch that the store lost.
   const lost = known !== null && !files.has(session.id, known.record.launch);
   const file = known === null || lost ? files.readRecord(session.id) : null;
   const newer = file !== null && isUnrecorded(context, session, file) ? file : null;
@@ -170,7 +170,7 @@ export function findAgentProcess(context: AcpContext, session: SessionState): Fo
   };
 }
 
-/** Of another launch than the expected one, with its files in place, and without a trace in the store. */
+/** Whether the file names another launch than the expected one, whose files exist and which the store does not know. */
 function isUnrecorded({ files, store }: AcpContext, session: SessionState, { launch }: AgentRecord): boolean {
   return launch !== expectedLaunch(session) && files.has(session.id, launch) && store.launchOffsets(launch) === null;
 }

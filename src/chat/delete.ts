@@ -1,4 +1,4 @@
-/** Takes the agent's own copy of a conversation away, which only a permanent removal asks for: by its protocol, or by its own command. */
+/** Deletes the agent's own copy of a conversation, for a permanent removal: by the protocol, or by the agent's command. */
 import { execFile } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { crypto } from "../base/digest.ts";
@@ -18,7 +18,7 @@ const deleteMs = 4_000;
 const commandMs = 30_000;
 
 /**
- * Cancel, close, settle, delete: in that order, or the agent writes to the conversation again. Claude does so with the last
+ * Cancel, close, settle, delete: in that order, or the agent writes to the conversation again. Claude writes the last
  * prompt's text when its session ends, and a delete alone ends it only afterwards. Then the agent's list must not have it.
  */
 export async function deleteConversation(context: AcpContext, proc: AgentProcess): Promise<DeleteOutcome> {
@@ -44,7 +44,7 @@ export async function deleteConversation(context: AcpContext, proc: AgentProcess
   return outcomeOf(context, state, answer, listed);
 }
 
-/** By the agent's name: many a command begins with `node` or `npx`. */
+/** Logs the agent's name: many commands start with `node` or `npx`. */
 function outcomeOf(context: AcpContext, session: SessionState, answer: RpcResponse, listed: boolean): DeleteOutcome {
   const fields = { part: "acp.protocol", session: session.id, adapter: session.agent, method: "session/delete" };
   if (answer.is === "result" && !listed) {
@@ -63,7 +63,7 @@ function outcomeOf(context: AcpContext, session: SessionState, answer: RpcRespon
   return answer.is === "late" ? "too-late" : "failed";
 }
 
-/** Only a yes counts: an agent that cannot list, or not in time, is taken at its word. */
+/** False if the agent cannot list its conversations, or not in time. */
 async function isListed(
   context: AcpContext,
   proc: AgentProcess,
@@ -86,7 +86,7 @@ function canDo(context: AcpContext, proc: AgentProcess, what: "close" | "list"):
   return found !== false;
 }
 
-/** As the user would: in the agent's environment, but not in the worktree, which may be gone. */
+/** Runs in the agent's environment, but not in the worktree, which may be gone. */
 export async function deleteByCommand(
   context: AcpContext,
   session: SessionState,
@@ -95,7 +95,7 @@ export async function deleteByCommand(
   const chat = context.agents.of(session)?.chat ?? null;
   const { agentSessionId: id } = session;
   if (chat?.deleteCommand === undefined || id === null) return "none";
-  // Its conversation is in the session's own folder, which goes with the session; the user's own has none of it.
+  // Its conversation is in the session's own home, which is removed with the session.
   if ((session.contain?.mode ?? "off") !== "off") return "none";
   const environment = { ...context.env, ...chat.env, ...env };
   const [command = "", ...args] = chat.deleteCommand.map((word) => word.replaceAll("{id}", () => id));

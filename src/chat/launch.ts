@@ -1,6 +1,6 @@
 /**
- * Starts an agent between its two files: directory and record first, then a keeper that has no pipe to anybody, then the
- * conversation. Asked again for the same launch, by this daemon or the next, it resumes what is there.
+ * Starts an agent between its two files: directory and record first, then a keeper without a pipe to us, then the
+ * conversation. Repeatable for one launch, by this daemon or the next: it continues where it was interrupted.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, realpathSync, writeFileSync } from "node:fs";
@@ -26,11 +26,11 @@ import { stop } from "./stop.ts";
 import { readExit, readPids } from "./agent-files.ts";
 import { findProgram } from "../base/find-program.ts";
 
-/** Within this the keeper has recorded who the agent is; it takes some milliseconds. */
+/** How long the keeper may take to record the agent's pid; normally some milliseconds. */
 const startedMs = 15_000;
 const pollMs = 3;
 const failedLines = 20;
-/** How long a failed launch's processes may take to go. */
+/** How long the processes of a failed launch may take to exit. */
 const giveUpMs = 5_000;
 
 export async function launch(context: AcpContext, request: LaunchRequest): Promise<LaunchResult> {
@@ -41,10 +41,10 @@ export async function launch(context: AcpContext, request: LaunchRequest): Promi
   if (!existsSync(session.workspacePath)) return refusal(`Workspace missing: ${session.workspacePath}`);
   let proc: AgentProcess;
   try {
-    proc = await startedWorker(context, request, chat);
+    proc = await startedProcess(context, request, chat);
   } catch (error) {
     if (!(error instanceof NotContained)) throw error;
-    // What was prepared for it goes again.
+    // Removes the prepared files.
     await stop(context, session, { force: false, deadlineMs: giveUpMs });
     return refusal(error.message);
   }
@@ -61,16 +61,16 @@ export async function launch(context: AcpContext, request: LaunchRequest): Promi
   };
 }
 
-async function startedWorker(context: AcpContext, request: LaunchRequest, chat: ChatAgent): Promise<AgentProcess> {
+async function startedProcess(context: AcpContext, request: LaunchRequest, chat: ChatAgent): Promise<AgentProcess> {
   const { session, launch } = request;
   const known = context.output.get(session.id);
   if (known !== undefined && known.launch === launch && known.record.agent !== null) return known;
   const others = context.files.launches(session.id).filter((other) => other !== launch);
-  // Nothing of an earlier launch may live beside this one, or be read after it.
+  // An earlier launch must not run at the same time, or be read after this one.
   if (others.length > 0)
     await stop(context, { ...session, run: { run: "none" } }, { force: false, deadlineMs: giveUpMs }, launch);
   const proc = await prepared(context, request, chat);
-  // Whoever looks meanwhile sees a start, not a death.
+  // An observation meanwhile reports a start, not a crash.
   proc.waiting++;
   context.output.follow(proc);
   try {
@@ -114,7 +114,7 @@ async function prepared(context: AcpContext, request: LaunchRequest, chat: ChatA
   return proc;
 }
 
-/** An earlier daemon may have died right behind the start: then its keeper carries our marker. */
+/** An earlier daemon may have died right after the start: then its keeper carries the marker. */
 async function isStarted(proc: AgentProcess): Promise<boolean> {
   if (!existsSync(join(proc.directory, "bell"))) return false;
   if (existsSync(join(proc.directory, "pids"))) return true;
@@ -132,7 +132,7 @@ async function startKeeper(
   const own = environmentOf(chat, proc.directory);
   const plain: Record<string, string> = { ...defined(context.env), ...own, ...env, [launchMarker]: launch };
   writeFiles(chat, proc.directory);
-  // In a container the program is the image's, not the one that is found here.
+  // In a container the program is the image's, not the one found here.
   const inside = session.contain?.mode === "devcontainer";
   const argv = inside ? chat.command : commandOf(chat, plain["PATH"]);
   const contained = await containedLaunch(context.contain, {
@@ -150,14 +150,14 @@ async function startKeeper(
     throw error instanceof HoldfastError ? new NotContained([error.message, error.hint].join(" ").trim()) : error;
   });
   const cgroup = proc.record.cgroup ?? null;
-  // The shell moves itself first, and becomes the keeper: what it cannot join it does without.
+  // The shell first moves itself into the cgroup, if it can, and then becomes the keeper.
   const join = cgroup === null ? [] : ["-c", 'echo 0 >"$0"; exec sh "$@"', joinFile(cgroup)];
   const begin = () =>
     withPersonalUmask(() =>
       spawn("sh", [...join, ...keeper, ...(contained?.argv ?? argv)], {
         cwd: session.workspacePath,
         env: contained?.env ?? plain,
-        // No pipe to anybody: a pipe would break when we go.
+        // A pipe would break when the daemon exits.
         stdio: "ignore",
         detached: true,
       }),
@@ -168,7 +168,7 @@ async function startKeeper(
   return child;
 }
 
-/** Fills in who keeper, feeder and agent are; the agent stays null when it did not come to be. */
+/** Records keeper, feeder and agent; the agent stays null if it did not start. */
 async function identifyProcesses(context: AcpContext, proc: AgentProcess, keeper: ChildProcess | null): Promise<void> {
   const until = performance.now() + startedMs;
   for (;;) {
@@ -198,7 +198,7 @@ export function startedProcesses(proc: AgentProcess): (Partial<AgentRecord> & { 
   return { ...found, contained: { first: first && { pid: first.pid, startTime: first.startTime } } };
 }
 
-/** It was to be contained and cannot be: it is not started. */
+/** The launch must be contained and cannot be: it is not started. */
 class NotContained extends Error {}
 
 function defined(env: NodeJS.ProcessEnv): Record<string, string> {
@@ -221,7 +221,7 @@ async function giveUp(
   reason: string,
   conversationGone: boolean,
 ): Promise<LaunchResult> {
-  // When the agent has ended on its own, its keeper is about to write how: that must not be cut short.
+  // If the agent exited on its own, its keeper is about to write the status.
   await awaitExit(proc);
   const died = isGone(proc);
   const { exit, lastLines } = await stop(context, request.session, { force: false, deadlineMs: giveUpMs });
@@ -251,7 +251,7 @@ function refusal(reason: string): LaunchResult {
   return { launched: false, reason, exit: null, lastLines: [], conversationGone: false };
 }
 
-/** argv with the program in place of a script that would only start it: one process less, and none that signals miss. */
+/** Replaces a script that only starts a program by the program: such scripts do not pass signals on. */
 function commandOf(chat: ChatAgent, path: string | undefined): string[] {
   const [script = "", ...rest] = chat.command;
   const found = chat.program === undefined ? null : findProgram(script, path);

@@ -85,7 +85,7 @@ export function chatHandlers(services: VerbServices, loop: Loop): Handlers<ChatO
       ];
       for (const setting of settings) {
         const result = await chat.configure(session, setting, request.actor);
-        if (!result.sent) throw new HoldfastError("conflict", `The agent refused the setting: ${result.why}`);
+        if (!result.applied) throw new HoldfastError("conflict", `The agent refused the setting: ${result.why}`);
       }
       return json(latest(session));
     },

@@ -9,7 +9,7 @@ import { Button } from "../shared/ui/button.tsx";
 import { clsx } from "clsx";
 import { showToast } from "../shared/ui/toast.tsx";
 import { CommentCard } from "./comment-card.tsx";
-import { composePrompt, editComment, mintId, removeComments, type Comment } from "./review.ts";
+import { composePrompt, editComment, removeComments, type Comment } from "./review.ts";
 
 function receiptText({ disposition, reason }: { disposition: string; reason: string | null }): string {
   if (disposition === "delivered") return "Sent to the agent.";
@@ -37,7 +37,7 @@ export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
 
   const send = async (): Promise<void> => {
     const text = composePrompt(comments);
-    if (attempt.current?.text !== text) attempt.current = { text, promptId: mintId() };
+    if (attempt.current?.text !== text) attempt.current = { text, promptId: crypto.randomUUID() };
     setBusy(true);
     setFault(null);
     try {

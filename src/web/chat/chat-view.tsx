@@ -3,8 +3,8 @@ import { useEffect, useEffectEvent, useMemo, useRef, useState, type ReactNode } 
 import { Download, Search } from "lucide-react";
 import type { SessionJson } from "../../contract/session.ts";
 import type { TranscriptHead } from "../../contract/transcript.ts";
-import { call } from "../shared/data/api.ts";
-import { live, useLive, useMay } from "../shared/data/live.ts";
+import { useLive, useMay } from "../shared/data/live.ts";
+import { useQuery } from "../shared/data/use-query.ts";
 import { IconButton } from "../shared/ui/button.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";
 import { useAction } from "../shared/ui/toast.tsx";
@@ -13,7 +13,7 @@ import { ChatContext, type Disclosures } from "./chat-context.ts";
 import { ChatFooter } from "./chat-footer.tsx";
 import { closedReason, placeholderText, queueHint, splitQueue } from "./composer-hints.ts";
 import { Composer, type ComposerHandle } from "./composer.tsx";
-import { addToDraft, dropDraft } from "./draft.ts";
+import { addToDraft } from "./draft.ts";
 import type { NewImage } from "./images.tsx";
 import { markdownOf } from "./item-text.ts";
 import { PickerBar } from "./picker-bar.tsx";
@@ -49,7 +49,6 @@ export default function ChatView({ session }: { session: SessionJson }) {
     () => splitQueue({ queue: head.queue, turn: head.turn }, { status }),
     [head.queue, head.turn, status],
   );
-  useEffect(() => () => void (live.getState().deleted.has(id) && dropDraft(id)), [id]);
   useSearchKey(() => setSearching(true));
   const closeSearch = (): void => {
     setSearching(false);
@@ -195,20 +194,9 @@ function historyOf(feed: TranscriptFeed): string[] {
 
 /** Whether the daemon is read-only. Checked after each reconnect; on an error, the daemon refuses changes on its own. */
 function useReadOnly(): boolean {
-  const isOpen = useLive((state) => state.line.is === "open");
-  const [readOnly, setReadOnly] = useState(false);
-  useEffect(() => {
-    if (!isOpen) return undefined;
-    let mounted = true;
-    call("settings").then(
-      (settings) => mounted && setReadOnly(settings.readOnly),
-      () => {},
-    );
-    return () => {
-      mounted = false;
-    };
-  }, [isOpen]);
-  return readOnly;
+  const connected = useLive((state) => state.connected);
+  const [settings] = useQuery(connected ? "settings" : null);
+  return settings.is === "known" && settings.value.readOnly;
 }
 
 /** The browser's own search sees only the rendered rows. */

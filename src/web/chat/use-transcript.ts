@@ -75,7 +75,7 @@ function connect(id: string, feed: TranscriptFeed): () => void {
   // The store is updated before its events are emitted: checked after both, there is no gap between them.
   const endLive = live.subscribe((state, before) => {
     const moved = state.sessions.get(id)?.seq !== before.sessions.get(id)?.seq;
-    if (moved || (state.line.is === "open" && before.line.is !== "open")) queueMicrotask(checkSeq);
+    if (moved || (state.connected && !before.connected)) queueMicrotask(checkSeq);
   });
   checkSeq();
 

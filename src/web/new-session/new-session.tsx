@@ -10,7 +10,7 @@ import { Spinner } from "../shared/ui/loading.tsx";
 import { TrustCard } from "../shared/ui/trust-card.tsx";
 import { useMay } from "../shared/data/live.ts";
 import { useQuery } from "../shared/data/use-query.ts";
-import { dropDraft, storeDraft, loadDraft, requestOf, withoutFlags, type Draft } from "./draft.ts";
+import { storeDraft, loadDraft, requestOf, withoutFlags, type Draft } from "./draft.ts";
 import { SpawnProgress } from "./spawn-progress.tsx";
 import { usePreflight, type Preflight } from "./use-preflight.ts";
 
@@ -73,7 +73,7 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
   const project = projects.find(({ id }) => id === draft.project)!;
   const agents = agentsOf(settings, project.id);
   const agent = agents.find(({ id }) => id === (draft.agent === "" ? project.agent : draft.agent));
-  const known = preflight.is === "known" ? preflight.answer : null;
+  const known = preflight.is === "known" ? preflight.value : null;
   const blocked = known !== null && known.problems.length > 0;
 
   const submit = async (): Promise<void> => {
@@ -81,7 +81,7 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
     setFault(null);
     try {
       const { id } = await call("spawn", { body: { ...request, wait: false } });
-      dropDraft();
+      storeDraft(null);
       setCreated(id);
     } catch (error) {
       setFault(sentenceOf(error));
@@ -208,7 +208,7 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
 }
 
 function Findings({ preflight, onAgain }: { preflight: Preflight; onAgain: () => void }) {
-  const problems = preflight.is === "known" ? preflight.answer.problems : [];
+  const problems = preflight.is === "known" ? preflight.value.problems : [];
   return (
     <div role="status">
       {problems.length > 0 && (

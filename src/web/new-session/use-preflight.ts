@@ -1,18 +1,15 @@
 /** Checks for problems, a moment after the last change of the form. */
 import { useCallback, useEffect, useState } from "react";
-import type { SpawnRequest } from "../../contract/spawn.ts";
 import { HoldfastError } from "../../contract/errors.ts";
-import type { PreflightJson } from "../../contract/spawn.ts";
+import type { PreflightJson, SpawnRequest } from "../../contract/spawn.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
+import type { Loadable } from "../shared/data/use-query.ts";
 
 /** Short enough to finish before the button is reached, long enough not to run on every keystroke. */
 const pauseMs = 350;
 
-export type Preflight =
-  | { is: "loading" }
-  | { is: "known"; answer: PreflightJson }
-  /** The check failed; the spawn itself reports any problem. */
-  | { is: "failed"; why: string };
+/** If the check itself fails, the spawn reports any problem. */
+export type Preflight = Loadable<PreflightJson>;
 
 export function usePreflight(request: SpawnRequest): [Preflight, () => void] {
   const [result, setResult] = useState<{ of: string; preflight: Preflight }>({ of: "", preflight: { is: "loading" } });
@@ -38,9 +35,9 @@ export function usePreflight(request: SpawnRequest): [Preflight, () => void] {
 
 async function check(body: string, signal: AbortSignal): Promise<Preflight> {
   try {
-    return { is: "known", answer: await call("preflight", { body: JSON.parse(body) as SpawnRequest, signal }) };
+    return { is: "known", value: await call("preflight", { body: JSON.parse(body) as SpawnRequest, signal }) };
   } catch (error) {
-    if (error instanceof HoldfastError && error.code === "invalid") return { is: "known", answer: asProblem(error) };
+    if (error instanceof HoldfastError && error.code === "invalid") return { is: "known", value: asProblem(error) };
     return { is: "failed", why: sentenceOf(error) };
   }
 }

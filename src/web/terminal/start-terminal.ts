@@ -1,7 +1,7 @@
 /** Connects a screen to its session and keeps both in sync with the page: size, colors, visibility, reconnects. */
 import { wake } from "../shared/data/connect.ts";
 import { prove } from "../shared/data/api.ts";
-import { live } from "../shared/data/live.ts";
+import { onReconnect } from "../shared/data/live.ts";
 import { toClipboard } from "../shared/ui/code-text.tsx";
 import { preferences } from "../shared/data/preferences.ts";
 import { connectTerminal, type LineState } from "./connection.ts";
@@ -94,9 +94,7 @@ export function startTerminal(options: TerminalOptions): RunningTerminal {
     preferences.subscribe(() => requestAnimationFrame(screen.retheme)),
     watchScheme(screen.retheme),
     // The daemon is back: no need to wait for the next attempt.
-    live.subscribe((now, before) => {
-      if (now.line.is === "open" && before.line.is !== "open") line.wake();
-    }),
+    onReconnect(() => line.wake()),
   ];
 
   return {

@@ -1,11 +1,12 @@
 /** Short messages at the edge of the page, and actions whose errors become one. */
-import { useState, useSyncExternalStore } from "react";
+import { useState } from "react";
 import { X } from "lucide-react";
+import { createStore, useStore } from "zustand";
 import { sentenceOf } from "../data/api.ts";
 import { IconButton } from "./button.tsx";
 import { clsx } from "clsx";
 
-export interface Toast {
+interface Toast {
   id: number;
   tone: "plain" | "fault";
   text: string;
@@ -13,28 +14,17 @@ export interface Toast {
 
 /** Long enough to read two lines; a fault stays until dismissed. */
 const shownMs = 6_000;
-let toasts: readonly Toast[] = [];
+const toasts = createStore<readonly Toast[]>(() => []);
 let next = 1;
-const listeners = new Set<() => void>();
 
 export function showToast(text: string, tone: Toast["tone"] = "plain"): void {
   const toast = { id: next++, tone, text };
-  change([...toasts.filter((old) => old.text !== text), toast].slice(-4));
+  toasts.setState((shown) => [...shown.filter((old) => old.text !== text), toast].slice(-4), true);
   if (tone === "plain") setTimeout(() => close(toast.id), shownMs);
 }
 
 function close(id: number): void {
-  change(toasts.filter((toast) => toast.id !== id));
-}
-
-function change(now: readonly Toast[]): void {
-  toasts = now;
-  for (const listener of listeners) listener();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  toasts.setState((shown) => shown.filter((toast) => toast.id !== id), true);
 }
 
 /**
@@ -59,7 +49,7 @@ export function useAction(about?: string) {
 }
 
 export function Toasts() {
-  const shown = useSyncExternalStore(subscribe, () => toasts);
+  const shown = useStore(toasts);
   return (
     <div
       aria-live="polite"

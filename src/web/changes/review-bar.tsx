@@ -4,12 +4,12 @@ import { ChevronUp, Send } from "lucide-react";
 import type { SessionJson } from "../../contract/session.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { useMay } from "../shared/data/live.ts";
-import { visibleText } from "../shared/ui/safe-text.ts";
+import { countOf, visibleText } from "../shared/ui/safe-text.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { clsx } from "clsx";
 import { showToast } from "../shared/ui/toast.tsx";
 import { CommentCard } from "./comment-card.tsx";
-import { composePrompt, editComment, removeComments, type Comment } from "./review.ts";
+import { composePrompt, removeComments, type Comment } from "./review.ts";
 
 function receiptText({ disposition, reason }: { disposition: string; reason: string | null }): string {
   if (disposition === "delivered") return "Sent to the agent.";
@@ -68,11 +68,7 @@ export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
                 {visibleText(comment.path)}:{comment.line}
               </button>
               <p className="truncate px-2 font-mono text-xs text-dim">&gt; {comment.quote}</p>
-              <CommentCard
-                comment={comment}
-                onEdit={(text) => editComment(session.id, comment.id, text)}
-                onRemove={() => removeComments(session.id, new Set([comment.id]))}
-              />
+              <CommentCard session={session.id} comment={comment} />
             </li>
           ))}
         </ol>
@@ -88,7 +84,7 @@ export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
       <div className="flex items-center gap-2 p-2">
         <Button variant="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
           <ChevronUp size={14} aria-hidden className={clsx(open && "rotate-180")} />
-          {comments.length === 1 ? "1 comment" : `${comments.length} comments`}
+          {countOf(comments.length, "comment")}
         </Button>
         <span className="flex-1" />
         <Button variant="primary" disabled={busy || killed || !may} onClick={() => void send()}>

@@ -4,8 +4,7 @@ import { Link } from "wouter";
 import type { SettingsJson } from "../../contract/daemon.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { Button } from "../shared/ui/button.tsx";
-import { clsx } from "clsx";
-import { Field, inputStyles, Select, TextInput } from "../shared/ui/field.tsx";
+import { Field, Form, Select, TextArea, TextInput } from "../shared/ui/field.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";
 import { TrustCard } from "../shared/ui/trust-card.tsx";
 import { useMay } from "../shared/data/live.ts";
@@ -28,7 +27,11 @@ export default function NewSession() {
         </div>
       )}
       {settings.is === "known" &&
-        (settings.value.projects.length === 0 ? <NoProjects /> : <Form settings={settings.value} onTrust={reload} />)}
+        (settings.value.projects.length === 0 ? (
+          <NoProjects />
+        ) : (
+          <SpawnForm settings={settings.value} onTrust={reload} />
+        ))}
     </div>
   );
 }
@@ -52,7 +55,7 @@ function agentsOf({ agents }: SettingsJson, project: string): SettingsJson["agen
   return [...common, ...own];
 }
 
-function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => void }) {
+function SpawnForm({ settings, onTrust }: { settings: SettingsJson; onTrust: () => void }) {
   const { projects } = settings;
   const [draft, setDraft] = useState<Draft>(() => withKnownProject(loadDraft(), settings));
   const [busy, setBusy] = useState(false);
@@ -90,13 +93,7 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
   };
 
   return (
-    <form
-      className="flex flex-col gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!busy && !blocked) void submit();
-      }}
-    >
+    <Form className="flex flex-col gap-4" onSubmit={() => void (!busy && !blocked && submit())}>
       <Field label="Project">
         {(ids) => (
           <Select {...ids} value={draft.project} onChange={(event) => change({ project: event.target.value })}>
@@ -115,15 +112,12 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
       />
       <Field label="What should the agent do?" note="The agent's first prompt. Without one, the agent waits for you.">
         {(ids) => (
-          <textarea
+          <TextArea
             {...ids}
             rows={5}
-            className={clsx(inputStyles, "resize-y")}
+            className="resize-y"
             value={draft.prompt}
             onChange={(event) => change({ prompt: event.target.value })}
-            onKeyDown={(event) => {
-              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
-            }}
           />
         )}
       </Field>
@@ -203,7 +197,7 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
           {busy ? "Starting …" : "Start session"}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -3,12 +3,12 @@ import type { ProjectJson } from "../../contract/project.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { ConfirmDialog } from "../shared/ui/dialog.tsx";
-import { Field, TextInput } from "../shared/ui/field.tsx";
+import { Field, Form, TextInput } from "../shared/ui/field.tsx";
 import { showToast } from "../shared/ui/toast.tsx";
 import { TrustCard } from "../shared/ui/trust-card.tsx";
 import { Row, Section } from "./section.tsx";
 import { Age } from "../shared/ui/age.tsx";
-import { plainText } from "../shared/ui/safe-text.ts";
+import { countOf, plainText } from "../shared/ui/safe-text.ts";
 import { useQuery } from "../shared/data/use-query.ts";
 
 export function Projects({ projects, onChanged }: { projects: ProjectJson[]; onChanged: () => void }) {
@@ -31,7 +31,7 @@ export function Projects({ projects, onChanged }: { projects: ProjectJson[]; onC
               <p className="flex flex-wrap items-baseline gap-x-2">
                 <span className="font-medium">{project.id}</span>
                 <span className="text-xs text-dim">
-                  {project.agent}, {project.kind}, {project.sessions} {project.sessions === 1 ? "session" : "sessions"}
+                  {project.agent}, {project.kind}, {countOf(project.sessions, "session")}
                 </span>
               </p>
               <p className="font-mono text-xs break-all text-dim">{project.path}</p>
@@ -66,13 +66,7 @@ function AddProject({ onAdded }: { onAdded: () => void }) {
     setBusy(false);
   };
   return (
-    <form
-      className="flex items-start gap-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void add();
-      }}
-    >
+    <Form className="flex items-start gap-2" onSubmit={add}>
       <div className="flex-1">
         <Field
           label="Repository path"
@@ -93,7 +87,7 @@ function AddProject({ onAdded }: { onAdded: () => void }) {
       <Button type="submit" className="mt-5" disabled={busy || path.trim() === ""}>
         Add project
       </Button>
-    </form>
+    </Form>
   );
 }
 

@@ -36,6 +36,18 @@ export function IconButton({ label, ...rest }: Omit<ButtonProps, "size" | "aria-
   return <Button variant="quiet" size="icon" aria-label={label} title={label} {...rest} />;
 }
 
+type ExternalLinkProps = Omit<ComponentProps<"a">, "href"> & { href: string | null | undefined };
+
+/** A link to another site, in its own tab; without an address only the text. */
+export function ExternalLink({ href, className = "text-accent underline", children, ...rest }: ExternalLinkProps) {
+  if (typeof href !== "string") return <span>{children}</span>;
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow" className={className} {...rest}>
+      {children}
+    </a>
+  );
+}
+
 export function BoardLink(): ReactNode {
   return (
     <p>

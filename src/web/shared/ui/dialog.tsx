@@ -4,6 +4,7 @@ import { X } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { IconButton, Button } from "./button.tsx";
 import { clsx } from "clsx";
+import { Fault } from "./field.tsx";
 import { sentenceOf } from "../data/api.ts";
 
 export interface DialogProps {
@@ -92,11 +93,7 @@ export function ConfirmDialog({ title, description, keep, confirm, act, onClose 
         </>
       }
     >
-      {fault !== null && (
-        <p role="alert" className="text-danger">
-          {fault}
-        </p>
-      )}
+      <Fault text={fault} />
     </Dialog>
   );
 }

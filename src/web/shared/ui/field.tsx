@@ -1,5 +1,5 @@
-/** Labeled inputs. 16 px text on phones: browsers zoom into smaller inputs. */
-import { useId, type ComponentProps, type ReactNode } from "react";
+/** Forms and labeled inputs. 16 px text on phones: browsers zoom into smaller inputs. */
+import { useId, useState, type ComponentProps, type ReactNode } from "react";
 import { clsx } from "clsx";
 
 export const inputStyles =
@@ -35,4 +35,83 @@ export function TextInput({ className, ...rest }: ComponentProps<"input">) {
 /** The native select: phones and screen readers support it best. */
 export function Select({ className, ...rest }: ComponentProps<"select">) {
   return <select className={clsx(inputStyles, "pr-7", className)} {...rest} />;
+}
+
+/** A text of several lines: Ctrl+Enter submits its form. */
+export function TextArea({ className, onCancel, ...rest }: ComponentProps<"textarea"> & { onCancel?: () => void }) {
+  return (
+    <textarea
+      className={clsx(inputStyles, className)}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") onCancel?.();
+        else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
+      }}
+      {...rest}
+    />
+  );
+}
+
+export function Checkbox({
+  className = "items-center gap-2 pointer-coarse:min-h-10",
+  children,
+  onChange,
+  ...rest
+}: Omit<ComponentProps<"input">, "onChange"> & { onChange: (on: boolean) => void }) {
+  return (
+    <label className={clsx("flex", className)}>
+      <input
+        type="checkbox"
+        className="size-4 shrink-0 accent-accent"
+        onChange={({ target }) => onChange(target.checked)}
+        {...rest}
+      />
+      {children}
+    </label>
+  );
+}
+
+export function Form({ onSubmit, ...rest }: Omit<ComponentProps<"form">, "onSubmit"> & { onSubmit: () => unknown }) {
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+      {...rest}
+    />
+  );
+}
+
+interface InlineEditProps extends ComponentProps<"input"> {
+  value: string;
+  onSave: (text: string) => void;
+  onClose: () => void;
+}
+
+/** Edits a text in its place: Enter or leaving the field saves it, Escape does not. */
+export function InlineEdit({ value, onSave, onClose, ...rest }: InlineEditProps) {
+  const [draft, setDraft] = useState(value);
+  const text = draft.trim();
+  const save = (): void => (text === "" || text === value ? onClose() : onSave(text));
+  return (
+    <Form className="min-w-0 flex-1" onSubmit={save}>
+      <TextInput
+        value={draft}
+        onChange={({ target }) => setDraft(target.value)}
+        onBlur={save}
+        onKeyDown={({ key }) => key === "Escape" && onClose()}
+        {...rest}
+      />
+    </Form>
+  );
+}
+
+/** An error; nothing if it is null. */
+export function Fault({ text }: { text: string | null }) {
+  if (text === null) return null;
+  return (
+    <p role="alert" className="text-danger">
+      {text}
+    </p>
+  );
 }

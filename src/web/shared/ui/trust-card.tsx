@@ -4,6 +4,7 @@ import { effectOf, isOff, visible } from "../../../contract/trust.ts";
 import type { ProjectJson, TrustJson } from "../../../contract/project.ts";
 import { call, sentenceOf } from "../data/api.ts";
 import { Button } from "./button.tsx";
+import { Fault } from "./field.tsx";
 import { clsx } from "clsx";
 import { showToast } from "./toast.tsx";
 import { useQuery } from "../data/use-query.ts";
@@ -60,11 +61,7 @@ function TrustQuestion({ id, onAnswered }: { id: string; onAnswered: () => void 
       {trust.is === "known" && (
         <>
           <Parts question={trust.value} />
-          {fault !== null && (
-            <p role="alert" className="text-danger">
-              {fault}
-            </p>
-          )}
+          <Fault text={fault} />
           <div className="flex flex-wrap gap-2">
             <Button size="small" disabled={busy} onClick={() => void answer(trust.value, true)}>
               Trust this file

@@ -112,7 +112,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   // By the debugger's evaluate, which the content policy does not concern.
   await page.evaluate(axe);
   const found = await page.evaluate(async () => {
-    // Colours on their way from one scheme to the other are nobody's contrast.
+    // During the transition between color schemes, contrast is not meaningful.
     for (const animation of document.getAnimations()) if (animation instanceof CSSTransition) animation.finish();
     const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
     interface Violation {

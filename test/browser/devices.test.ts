@@ -47,7 +47,7 @@ const keptIn = (page: Page) =>
     return { key: key === undefined ? null : await exported(), names, caches: await caches.keys() };
   });
 
-test("[DEVICE-1, DEVICE-4, DEVICE-17] a program on the daemon's port learns nothing that works, then or later", async () => {
+test("[DEVICE-1, DEVICE-4, DEVICE-17] a program on the daemon's port learns nothing it could use, then or later", async () => {
   await using home = await ChatHome.open();
   const port = Number(await home.keepPort());
   const id = await home.chat("say: hello");
@@ -96,12 +96,12 @@ test("[DEVICE-1, DEVICE-4, DEVICE-17] a program on the daemon's port learns noth
   console.log(`squatter: ${seen.length} requests seen, ${asked.length} replayed, ${accepted.length} accepted`);
   expect(accepted).toEqual([]);
   expect(asked.length).toBeGreaterThan(8);
-  // The page went on by itself.
+  // The page continued on its own.
   await home.turn(id, "say: still here");
   await page.getByRole("log").getByText("still here", { exact: true }).waitFor();
 });
 
-test("[DEVICE-15] logging out, or a revocation found later, takes everything out of the browser, in all its tabs", async () => {
+test("[DEVICE-15] a logout or revocation clears the browser, in all its tabs", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: a secret plan");
   await home.ended(id);
@@ -189,7 +189,7 @@ test("[DEVICE-9, DEVICE-10, DEVICE-11] devices are announced, listed, renamed, l
   await renamed.waitFor({ state: "hidden" });
 });
 
-test("[DEVICE-14] dashboard opens a file that only you can read; no command line holds the link", async () => {
+test("[DEVICE-14] dashboard opens a file that only you can read; no command line contains the link", async () => {
   await using home = await ChatHome.open();
   const bin = join(home.directory, "bin");
   const noted = join(home.directory, "opened");
@@ -210,7 +210,7 @@ test("[DEVICE-14] dashboard opens a file that only you can read; no command line
   expect(existsSync(path)).toBe(false);
 });
 
-test("[DEVICE-16] over plain http from another machine the page says what to do, and asks for no secret", async () => {
+test("[DEVICE-16] over plain HTTP from another machine the page shows what to do, and asks for no secret", async () => {
   await using home = await ChatHome.open();
   await using tab = await openTab({ viewport: phone });
   await tab.context.addInitScript(() => Object.defineProperty(window, "isSecureContext", { value: false }));

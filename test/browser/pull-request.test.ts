@@ -7,7 +7,7 @@ useBrowser();
 
 const card = (page: Page, id: string) => page.getByRole("article", { name: new RegExp(`^${id} `) });
 
-test("[WEB-26, WEB-27, WEB-28] a pull request's marks from its first check to its approval, and a tracker that is down", async () => {
+test("[WEB-26, WEB-27, WEB-28] a pull request from its first check to its approval, and a failing tracker", async () => {
   await using home = await TrackedHome.start();
   const { github } = home;
   github.reviewRequired = true;
@@ -36,7 +36,7 @@ test("[WEB-26, WEB-27, WEB-28] a pull request's marks from its first check to it
   await marks.getByText("conflicts", { exact: true }).waitFor();
 
   // It is there for some seconds only, so it is looked for before it is made.
-  const told = page
+  const shown = page
     .getByRole("status")
     .filter({ hasText: `${id}: approved and green` })
     .waitFor();
@@ -44,7 +44,7 @@ test("[WEB-26, WEB-27, WEB-28] a pull request's marks from its first check to it
   github.setConflict(number, false);
   github.review(number, "approved");
   await home.refresh();
-  await told;
+  await shown;
   await marks.getByText("CI passed", { exact: true }).waitFor();
   await marks.getByText("approved", { exact: true }).waitFor();
 

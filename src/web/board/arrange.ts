@@ -21,7 +21,7 @@ export function arrange(sessions: Iterable<SessionJson>, filter: BoardFilter): C
 
 const ids = (sessions: readonly SessionJson[]): string[] => sessions.map(({ id }) => id);
 
-/** Whether a change can move anything: most of what an agent says does not, and then nothing is sorted. */
+/** Whether a change can move a session: most agent output does not, and then nothing is sorted. */
 export function moves(before: SessionJson | undefined, after: SessionJson, filter: BoardFilter): boolean {
   if (before === undefined || filter.query !== "" || columnOf(before) !== columnOf(after)) return true;
   return filter.sort === "activity" && activityStep(before) !== activityStep(after);

@@ -53,11 +53,11 @@ export function Permission({ session }: { session: SessionJson }) {
 
 /** Shown in full, in a box that scrolls: the user must be able to see everything they allow. */
 function RequestTitle({ text }: { text: string }) {
-  const look = "max-h-40 overflow-y-auto font-mono text-xs break-words";
-  if (text.length <= fitting) return <p className={look}>{text}</p>;
+  const styles = "max-h-40 overflow-y-auto font-mono text-xs break-words";
+  if (text.length <= fitting) return <p className={styles}>{text}</p>;
   return (
     <>
-      <p className={look} tabIndex={0}>
+      <p className={styles} tabIndex={0}>
         {text}
       </p>
       <p className="text-xs text-alert">This request is long. Read all of it before you answer.</p>

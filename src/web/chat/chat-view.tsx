@@ -8,9 +8,9 @@ import { useQuery } from "../shared/data/use-query.ts";
 import { IconButton } from "../shared/ui/button.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";
 import { useAction } from "../shared/ui/toast.tsx";
-import { Announcer, CatchingUp, TranscriptError } from "./chat-banners.tsx";
+import { Announcer, CatchingUp, RecapBanner, TranscriptError } from "./chat-banners.tsx";
 import { ChatContext, type Disclosures } from "./chat-context.ts";
-import { ChatFooter } from "./chat-footer.tsx";
+import { ChatFooter, TurnControl } from "./chat-footer.tsx";
 import { closedReason, placeholderText, queueHint, splitQueue } from "./composer-hints.ts";
 import { Composer, type ComposerHandle } from "./composer.tsx";
 import { addToDraft } from "./draft.ts";
@@ -19,11 +19,9 @@ import { markdownOf } from "./item-text.ts";
 import { PickerBar } from "./picker-bar.tsx";
 import { PlanStrip } from "./plan-strip.tsx";
 import { QueueList } from "./queue-list.tsx";
-import { RecapBanner } from "./recap-banner.tsx";
 import { SearchBar } from "./search-bar.tsx";
 import type { TranscriptFeed } from "./transcript-feed.ts";
 import { TranscriptList, type ListHandle } from "./transcript-list.tsx";
-import { TurnControl } from "./turn-control.tsx";
 import { useUnsentPrompts, type UnsentPrompt } from "./unsent-prompts.ts";
 import { useAway } from "./use-away.ts";
 import { useTranscript } from "./use-transcript.ts";
@@ -99,7 +97,7 @@ export default function ChatView({ session }: { session: SessionJson }) {
               footer={
                 <ChatFooter
                   starting={status === "starting"}
-                  asked={session.permissions.length > 0}
+                  hasRequest={session.permissions.length > 0}
                   turn={head.turn}
                   isEmpty={
                     head.queue.length === 0 &&

@@ -108,14 +108,14 @@ export const Composer = memo(function Composer(props: ComposerProps) {
     // Enter that confirms an IME composition does not count.
     if (event.nativeEvent.isComposing) return;
     const completion = completions[active];
-    if (completion !== undefined && pressInList(event, { completion })) return event.preventDefault();
+    if (completion !== undefined && pressInList(event, completion)) return event.preventDefault();
     if (event.key === "Enter" && !event.shiftKey && !event.altKey && enterSends(enter, event)) {
       event.preventDefault();
       return send();
     }
     if (event.key === "ArrowUp" || event.key === "ArrowDown") recall(event);
   };
-  const pressInList = (event: KeyboardEvent, { completion }: { completion: Completion }): boolean => {
+  const pressInList = (event: KeyboardEvent, completion: Completion): boolean => {
     if (event.key === "ArrowDown") setChosen((active + 1) % completions.length);
     else if (event.key === "ArrowUp") setChosen((active - 1 + completions.length) % completions.length);
     else if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey)) accept(completion);

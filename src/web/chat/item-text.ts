@@ -26,9 +26,9 @@ function rawTextOf(item: TranscriptItem): string {
     case "workspace-output":
       return item.text;
     case "tool": {
-      const { command, output, diffs, places } = partsOf(item);
+      const { command, output, diffs, paths } = partsOf(item);
       const changes = diffs.flatMap(({ path, before, after }) => [path, before, after]);
-      return [item.title, command, ...places, output, ...changes].filter(Boolean).join("\n");
+      return [item.title, command, ...paths, output, ...changes].filter(Boolean).join("\n");
     }
     case "permission":
       return [item.title, ...item.options.map(({ name }) => name)].join("\n");
@@ -86,7 +86,7 @@ function markdownOfItem(item: TranscriptItem): string | null {
 }
 
 function markdownOfTool(item: ToolItem): string {
-  const { command, output, diffs, places, exitCode } = partsOf(item);
+  const { command, output, diffs, paths, exitCode } = partsOf(item);
   const state = exitCode === null ? (item.status ?? "") : `exit ${exitCode}`;
   const changes = diffs.map(({ path, before, after }) => {
     const lines = hunksOf(diffLines(before, after)).flatMap((hunk) => hunk.lines);
@@ -95,7 +95,7 @@ function markdownOfTool(item: ToolItem): string {
   return [
     `**Tool:** ${item.title ?? item.kind ?? "call"}${state === "" ? "" : ` (${state})`}`,
     ...(command === null ? [] : [fenced(command, "sh")]),
-    ...(places.length === 0 ? [] : [places.map((place) => `- ${place}`).join("\n")]),
+    ...(paths.length === 0 ? [] : [paths.map((path) => `- ${path}`).join("\n")]),
     ...(output === "" ? [] : [fenced(output, "")]),
     ...changes,
   ].join("\n\n");

@@ -61,7 +61,7 @@ export function SearchBar({ feed, state, list, onReveal, onClose }: SearchBarPro
     };
   }, [query, feed]);
 
-  useMarks({ list, query, current });
+  useMarks(list, query, current);
   const reading = query !== "" && state.older;
   return (
     <search className="flex items-center gap-1 border-b border-line bg-panel px-3 py-1.5">
@@ -102,23 +102,20 @@ export function SearchBar({ feed, state, list, onReveal, onClose }: SearchBarPro
   );
 }
 
-interface Marks {
-  list: React.RefObject<ListHandle | null>;
-  query: string;
-  current: Found | null;
-}
-
 /** Rows come and go while scrolling: the highlights follow the rendered rows. */
-function useMarks({ list, query, current }: Marks): void {
+function useMarks(list: SearchBarProps["list"], query: string, current: Found | null): void {
   useEffect(() => {
     if (!("highlights" in CSS)) return undefined;
     const element = list.current?.element();
     if (element == null || query === "") return undefined;
     addMarkStyles();
+    const currentRange = (): Range | undefined => {
+      const row = current === null ? null : element.querySelector(`[data-seq="${current.seq}"]`);
+      return row === null ? undefined : rangesIn(row, query)[current?.nth ?? 0];
+    };
     const mark = (): void => {
       CSS.highlights.set("found", new Highlight(...rangesIn(element, query)));
-      const row = current === null ? null : element.querySelector(`[data-seq="${current.seq}"]`);
-      const here = row === null ? undefined : rangesIn(row, query)[current?.nth ?? 0];
+      const here = currentRange();
       CSS.highlights.set("found-here", new Highlight(...(here === undefined ? [] : [here])));
     };
     let frame = 0;
@@ -131,9 +128,7 @@ function useMarks({ list, query, current }: Marks): void {
     soon();
     // Once the rows are measured, scroll to the match: its row may be taller than the screen.
     const settled = setTimeout(() => {
-      const row = current === null ? null : element.querySelector(`[data-seq="${current.seq}"]`);
-      const here = row === null ? undefined : rangesIn(row, query)[current?.nth ?? 0];
-      const box = here?.getBoundingClientRect();
+      const box = currentRange()?.getBoundingClientRect();
       const view = element.getBoundingClientRect();
       if (box !== undefined && (box.top < view.top || box.bottom > view.bottom)) {
         element.scrollBy({ top: box.top - view.top - view.height / 3 });

@@ -1,17 +1,19 @@
 /** The form for a new session. Problems are shown before it is submitted; a failure keeps the inputs. */
-import { useEffect, useState, type ChangeEvent } from "react";
+import { useCallback, useEffect, useState, type ChangeEvent } from "react";
 import { Link } from "wouter";
 import type { SettingsJson } from "../../contract/daemon.ts";
+import { HoldfastError } from "../../contract/errors.ts";
+import type { PreflightJson, SpawnRequest } from "../../contract/spawn.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { Field, Form, Select, TextArea, TextInput } from "../shared/ui/field.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";
+import { useSubmit } from "../shared/ui/toast.tsx";
 import { TrustCard } from "../shared/ui/trust-card.tsx";
 import { useMay } from "../shared/data/live.ts";
-import { useQuery } from "../shared/data/use-query.ts";
+import { useQuery, type Loadable } from "../shared/data/use-query.ts";
 import { storeDraft, loadDraft, requestOf, withoutFlags, type Draft } from "./draft.ts";
 import { SpawnProgress } from "./spawn-progress.tsx";
-import { usePreflight, type Preflight } from "./use-preflight.ts";
 
 export default function NewSession() {
   const [settings, reload] = useQuery("settings");
@@ -58,8 +60,7 @@ function agentsOf({ agents }: SettingsJson, project: string): SettingsJson["agen
 function SpawnForm({ settings, onTrust }: { settings: SettingsJson; onTrust: () => void }) {
   const { projects } = settings;
   const [draft, setDraft] = useState<Draft>(() => withKnownProject(loadDraft(), settings));
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
+  const { busy, fault, submit } = useSubmit();
   const [created, setCreated] = useState<string | null>(null);
   const request = requestOf(draft);
   const [preflight, checkAgain] = usePreflight(request);
@@ -79,21 +80,14 @@ function SpawnForm({ settings, onTrust }: { settings: SettingsJson; onTrust: () 
   const known = preflight.is === "known" ? preflight.value : null;
   const blocked = known !== null && known.problems.length > 0;
 
-  const submit = async (): Promise<void> => {
-    setBusy(true);
-    setFault(null);
-    try {
-      const { id } = await call("spawn", { body: { ...request, wait: false } });
-      storeDraft(null);
-      setCreated(id);
-    } catch (error) {
-      setFault(sentenceOf(error));
-    }
-    setBusy(false);
+  const spawn = async (): Promise<void> => {
+    const { id } = await call("spawn", { body: { ...request, wait: false } });
+    storeDraft(null);
+    setCreated(id);
   };
 
   return (
-    <Form className="flex flex-col gap-4" onSubmit={() => void (!busy && !blocked && submit())}>
+    <Form className="flex flex-col gap-4" onSubmit={() => void (!busy && !blocked && submit(spawn))}>
       <Field label="Project">
         {(ids) => (
           <Select {...ids} value={draft.project} onChange={(event) => change({ project: event.target.value })}>
@@ -235,4 +229,47 @@ function kindNote(kind: "terminal" | "chat"): string {
 function withKnownProject(draft: Draft, { projects }: SettingsJson): Draft {
   const known = projects.some(({ id }) => id === draft.project);
   return known ? draft : { ...draft, project: projects[0]!.id };
+}
+
+/** Short enough to finish before the button is reached, long enough not to run on every keystroke. */
+const pauseMs = 350;
+
+/** If the check itself fails, the spawn reports any problem. */
+type Preflight = Loadable<PreflightJson>;
+
+/** Checks for problems, a moment after the last change of the form. */
+function usePreflight(request: SpawnRequest): [Preflight, () => void] {
+  const [result, setResult] = useState<{ of: string; preflight: Preflight }>({ of: "", preflight: { is: "loading" } });
+  const [round, setRound] = useState(0);
+  // Preflight ignores the prompt: typing it must not trigger another check.
+  const body = JSON.stringify({ ...request, prompt: undefined });
+  const current = `${round} ${body}`;
+  useEffect(() => {
+    const stop = new AbortController();
+    const run = async (): Promise<void> => {
+      const preflight = await check(body, stop.signal);
+      if (!stop.signal.aborted) setResult({ of: current, preflight });
+    };
+    const timer = setTimeout(() => void run(), pauseMs);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [body, current]);
+  const recheck = useCallback(() => setRound((count) => count + 1), []);
+  return [result.of === current ? result.preflight : { is: "loading" }, recheck];
+}
+
+async function check(body: string, signal: AbortSignal): Promise<Preflight> {
+  try {
+    return { is: "known", value: await call("preflight", { body: JSON.parse(body) as SpawnRequest, signal }) };
+  } catch (error) {
+    if (error instanceof HoldfastError && error.code === "invalid") return { is: "known", value: asProblem(error) };
+    return { is: "failed", why: sentenceOf(error) };
+  }
+}
+
+function asProblem(error: HoldfastError): PreflightJson {
+  const problem = { message: error.message, hint: error.hint ?? null };
+  return { problems: [problem], branch: null, base: null, id: null, agent: null, kind: "terminal" };
 }

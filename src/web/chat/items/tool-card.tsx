@@ -55,9 +55,9 @@ export function ToolCard({ item, open }: { item: ToolItem; open: boolean }) {
 }
 
 function Body({ item, parts, open, title }: { item: ToolItem; parts: ToolParts; open: boolean; title: string }) {
-  const { command, output, diffs, places, input } = parts;
+  const { command, output, diffs, paths, input } = parts;
   const { workspacePath } = useChat();
-  const isEmpty = command === null && output === "" && diffs.length === 0 && places.length === 0 && input === null;
+  const isEmpty = command === null && output === "" && diffs.length === 0 && paths.length === 0 && input === null;
   return (
     <>
       {title.includes("\n") && command === null && <Output text={title} />}
@@ -76,14 +76,14 @@ function Body({ item, parts, open, title }: { item: ToolItem; parts: ToolParts; 
           <CopyButton label="Copy command" text={command} />
         </div>
       )}
-      {places.length > 0 && diffs.length === 0 && (
+      {paths.length > 0 && diffs.length === 0 && (
         <ul aria-label="Files" className="flex flex-col gap-0.5 font-mono text-xs text-dim">
-          {places.slice(0, 50).map((place) => (
-            <li key={place} className="break-all">
-              {safeText(within(workspacePath, place))}
+          {paths.slice(0, 50).map((path) => (
+            <li key={path} className="break-all">
+              {safeText(within(workspacePath, path))}
             </li>
           ))}
-          {places.length > 50 && <li>and {places.length - 50} more</li>}
+          {paths.length > 50 && <li>and {paths.length - 50} more</li>}
         </ul>
       )}
       {diffs.map((diff) => (

@@ -3,7 +3,7 @@ import type { ComponentProps, ReactNode } from "react";
 import { clsx } from "clsx";
 import { Link } from "wouter";
 
-const look = cva(
+const styles = cva(
   "inline-flex items-center justify-center gap-1.5 whitespace-nowrap rounded-md font-medium transition-colors disabled:opacity-50 disabled:cursor-not-allowed select-none",
   {
     variants: {
@@ -25,10 +25,10 @@ const look = cva(
   },
 );
 
-export type ButtonProps = ComponentProps<"button"> & VariantProps<typeof look>;
+export type ButtonProps = ComponentProps<"button"> & VariantProps<typeof styles>;
 
 export function Button({ variant, size, className, type = "button", ...rest }: ButtonProps) {
-  return <button type={type} className={clsx(look({ variant, size }), className)} {...rest} />;
+  return <button type={type} className={clsx(styles({ variant, size }), className)} {...rest} />;
 }
 
 /** A button with only an icon: `label` is its name. */

@@ -1,4 +1,4 @@
-/** A pull request in one line: number, checks, review. In words as well as in color. */
+/** A pull request in one line: number, checks, review. As text as well as in color. */
 import {
   CircleCheck,
   CircleDashed,

@@ -27,11 +27,24 @@ function close(id: number): void {
   toasts.setState((shown) => shown.filter((toast) => toast.id !== id), true);
 }
 
-/**
- * Runs the action of a button and shows its error. `about` starts the message, such as a session's id; `run` returns
- * whether the action succeeded.
- */
+/** Runs the action of a button and shows its error as a toast. `about` starts the message, such as a session's id. */
 export function useAction(about?: string) {
+  return useRun((why) => showToast(about === undefined ? why : `${about}: ${why}`, "fault"));
+}
+
+/** For a form, which shows the error itself. */
+export function useSubmit() {
+  const [fault, setFault] = useState<string | null>(null);
+  const { busy, run } = useRun(setFault);
+  const submit = (action: () => Promise<unknown>): Promise<boolean> => {
+    setFault(null);
+    return run(action);
+  };
+  return { busy, fault, submit };
+}
+
+/** `run` returns whether the action succeeded. */
+function useRun(onFault: (why: string) => void) {
   const [busy, setBusy] = useState(false);
   const run = async (action: () => Promise<unknown>): Promise<boolean> => {
     setBusy(true);
@@ -39,7 +52,7 @@ export function useAction(about?: string) {
       await action();
       return true;
     } catch (error) {
-      showToast(about === undefined ? sentenceOf(error) : `${about}: ${sentenceOf(error)}`, "fault");
+      onFault(sentenceOf(error));
       return false;
     } finally {
       setBusy(false);

@@ -65,15 +65,12 @@ export function LoginPage({ why }: { why: string | null }) {
       </p>
       <Form className="flex flex-col gap-3 rounded-lg border border-line bg-panel p-4" onSubmit={submit}>
         <Field label="Passphrase">
-          {(ids) => (
-            <TextInput
-              {...ids}
-              type="password"
-              autoComplete="current-password"
-              value={passphrase}
-              onChange={(event) => setPassphrase(event.target.value)}
-            />
-          )}
+          <TextInput
+            type="password"
+            autoComplete="current-password"
+            value={passphrase}
+            onChange={(event) => setPassphrase(event.target.value)}
+          />
         </Field>
         <Button type="submit" variant="primary" disabled={busy || passphrase === ""}>
           Log in

@@ -35,9 +35,8 @@ export function BoardControls() {
         aria-expanded={expanded}
         className="md:hidden"
         onClick={() => setExpanded(!expanded)}
-      >
-        <SlidersHorizontal size={16} aria-hidden />
-      </IconButton>
+        Sign={SlidersHorizontal}
+      />
       <div
         className={clsx(
           "w-full items-center gap-2 md:flex md:w-auto",

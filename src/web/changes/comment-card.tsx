@@ -27,12 +27,13 @@ export function CommentCard({ session, comment }: { session: string; comment: Co
   return (
     <div className="m-2 flex items-start gap-1 rounded-md border border-line bg-raised p-2 font-sans text-sm">
       <p className="min-w-0 flex-1 break-words whitespace-pre-wrap">{comment.text}</p>
-      <IconButton label={`Edit comment on ${where}`} onClick={() => setEditing(true)}>
-        <Pencil size={14} aria-hidden />
-      </IconButton>
-      <IconButton label={`Delete comment on ${where}`} onClick={() => removeComments(session, new Set([comment.id]))}>
-        <Trash2 size={14} aria-hidden />
-      </IconButton>
+      <IconButton label={`Edit comment on ${where}`} onClick={() => setEditing(true)} Sign={Pencil} signSize={14} />
+      <IconButton
+        label={`Delete comment on ${where}`}
+        onClick={() => removeComments(session, new Set([comment.id]))}
+        Sign={Trash2}
+        signSize={14}
+      />
     </div>
   );
 }
@@ -103,24 +104,20 @@ export function LineDialog({ session, path, diff, onClose }: LineDialogProps) {
       <Form className="flex flex-col gap-3" onSubmit={save}>
         <div className="grid grid-cols-2 gap-3">
           <Field label="Line" fault={quote === null ? "This line is not in the diff." : null}>
-            {(ids) => (
-              <TextInput {...ids} inputMode="numeric" value={line} onChange={(event) => setLine(event.target.value)} />
-            )}
+            <TextInput inputMode="numeric" value={line} onChange={(event) => setLine(event.target.value)} />
           </Field>
           <Field label="Version">
-            {(ids) => (
-              <Select {...ids} value={side} onChange={(event) => setSide(event.target.value as DiffLine["side"])}>
-                <option value="additions">current</option>
-                <option value="deletions">before the change</option>
-              </Select>
-            )}
+            <Select value={side} onChange={(event) => setSide(event.target.value as DiffLine["side"])}>
+              <option value="additions">current</option>
+              <option value="deletions">before the change</option>
+            </Select>
           </Field>
         </div>
         {quote !== null && (
           <p className="truncate rounded-md bg-sunken px-2 py-1 font-mono text-xs">{quote === "" ? " " : quote}</p>
         )}
         <Field label="Comment">
-          {(ids) => <TextArea {...ids} rows={3} value={text} onChange={(event) => setText(event.target.value)} />}
+          <TextArea rows={3} value={text} onChange={(event) => setText(event.target.value)} />
         </Field>
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>

@@ -33,6 +33,7 @@ export default function ChatView({ session }: { session: SessionJson }) {
   const { items, head } = state;
   const { prompts, unsent } = useUnsentPrompts(id, state);
   const closed = closedReason(session, useReadOnly(), useMay("answer"));
+  const { run } = useAction();
   const list = useRef<ListHandle>(null);
   const composer = useRef<ComposerHandle>(null);
   const [searching, setSearching] = useState(false);
@@ -74,11 +75,20 @@ export default function ChatView({ session }: { session: SessionJson }) {
     <ChatContext value={context}>
       <div className="relative min-h-64 flex-1">
         <div className="absolute inset-0 flex flex-col">
-          <Toolbar session={session} feed={feed} plan={head.plan}>
-            <IconButton label="Search in transcript" aria-expanded={searching} onClick={() => setSearching(true)}>
-              <Search size={16} aria-hidden />
-            </IconButton>
-          </Toolbar>
+          <div className="flex items-start gap-1 border-b border-line bg-panel px-3 py-0.5 sm:px-4">
+            {head.plan !== null && head.plan.length > 0 ? <PlanStrip plan={head.plan} /> : <span className="flex-1" />}
+            <IconButton
+              label="Search in transcript"
+              Sign={Search}
+              aria-expanded={searching}
+              onClick={() => setSearching(true)}
+            />
+            <IconButton
+              label="Export as Markdown"
+              Sign={Download}
+              onClick={() => void run(() => exportTranscript(session, feed))}
+            />
+          </div>
           {searching && (
             <SearchBar feed={feed} state={state} list={list} onReveal={setRevealed} onClose={closeSearch} />
           )}
@@ -147,26 +157,6 @@ function useControls({ modes, models, configOptions, usage, turn }: TranscriptHe
       </>
     ),
     [modes, models, configOptions, usage, turn],
-  );
-}
-
-interface ToolbarProps {
-  session: SessionJson;
-  feed: TranscriptFeed;
-  plan: TranscriptHead["plan"];
-  children: ReactNode;
-}
-
-function Toolbar({ session, feed, plan, children }: ToolbarProps) {
-  const { run } = useAction();
-  return (
-    <div className="flex items-start gap-1 border-b border-line bg-panel px-3 py-0.5 sm:px-4">
-      {plan !== null && plan.length > 0 ? <PlanStrip plan={plan} /> : <span className="flex-1" />}
-      {children}
-      <IconButton label="Export as Markdown" onClick={() => void run(() => exportTranscript(session, feed))}>
-        <Download size={16} aria-hidden />
-      </IconButton>
-    </div>
   );
 }
 

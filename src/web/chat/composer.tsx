@@ -184,9 +184,12 @@ export const Composer = memo(function Composer(props: ComposerProps) {
       />
       <div className="flex items-center gap-2 px-2 pb-2">
         <div className="flex min-w-0 flex-1 items-center gap-1 sm:gap-2">
-          <IconButton label="Attach images" disabled={closed !== null} onClick={() => picker.current?.click()}>
-            <ImagePlus size={16} aria-hidden />
-          </IconButton>
+          <IconButton
+            label="Attach images"
+            disabled={closed !== null}
+            onClick={() => picker.current?.click()}
+            Sign={ImagePlus}
+          />
           <input
             ref={picker}
             type="file"

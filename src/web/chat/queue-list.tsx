@@ -50,30 +50,30 @@ export const QueueList = memo(function QueueList({ queue, why }: { queue: readon
                   label="Move up"
                   disabled={closed !== null || index === 0}
                   onClick={() => void edit(prompt.promptId, { position: index - 1 })}
-                >
-                  <ArrowUp size={14} aria-hidden />
-                </IconButton>
+                  Sign={ArrowUp}
+                  signSize={14}
+                />
                 <IconButton
                   label="Move down"
                   disabled={closed !== null || index === queue.length - 1}
                   onClick={() => void edit(prompt.promptId, { position: index + 1 })}
-                >
-                  <ArrowDown size={14} aria-hidden />
-                </IconButton>
+                  Sign={ArrowDown}
+                  signSize={14}
+                />
                 <IconButton
                   label={prompt.cut === true ? "Too long to edit here" : "Edit"}
                   disabled={closed !== null || prompt.cut === true}
                   onClick={() => setEditing(prompt.promptId)}
-                >
-                  <Pencil size={14} aria-hidden />
-                </IconButton>
+                  Sign={Pencil}
+                  signSize={14}
+                />
                 <IconButton
                   label="Remove"
                   disabled={closed !== null}
                   onClick={() => void edit(prompt.promptId, { withdraw: true })}
-                >
-                  <Trash2 size={14} aria-hidden />
-                </IconButton>
+                  Sign={Trash2}
+                  signSize={14}
+                />
               </>
             )}
           </li>

@@ -89,15 +89,9 @@ export function SearchBar({ feed, state, list, onReveal, onClose }: SearchBarPro
               : "no matches"
             : `${at + 1} of ${found.length}${reading ? " …" : ""}`}
       </span>
-      <IconButton label="Previous match" disabled={found.length === 0} onClick={() => step(-1)}>
-        <ChevronUp size={16} aria-hidden />
-      </IconButton>
-      <IconButton label="Next match" disabled={found.length === 0} onClick={() => step(1)}>
-        <ChevronDown size={16} aria-hidden />
-      </IconButton>
-      <IconButton label="Close search" onClick={onClose}>
-        <X size={16} aria-hidden />
-      </IconButton>
+      <IconButton label="Previous match" disabled={found.length === 0} onClick={() => step(-1)} Sign={ChevronUp} />
+      <IconButton label="Next match" disabled={found.length === 0} onClick={() => step(1)} Sign={ChevronDown} />
+      <IconButton label="Close search" onClick={onClose} Sign={X} />
     </search>
   );
 }

@@ -89,13 +89,11 @@ function SpawnForm({ settings, onTrust }: { settings: SettingsJson; onTrust: () 
   return (
     <Form className="flex flex-col gap-4" onSubmit={() => void (!busy && !blocked && submit(spawn))}>
       <Field label="Project">
-        {(ids) => (
-          <Select {...ids} value={draft.project} onChange={(event) => change({ project: event.target.value })}>
-            {projects.map(({ id }) => (
-              <option key={id}>{id}</option>
-            ))}
-          </Select>
-        )}
+        <Select value={draft.project} onChange={(event) => change({ project: event.target.value })}>
+          {projects.map(({ id }) => (
+            <option key={id}>{id}</option>
+          ))}
+        </Select>
       </Field>
       <TrustCard
         project={project}
@@ -105,15 +103,12 @@ function SpawnForm({ settings, onTrust }: { settings: SettingsJson; onTrust: () 
         }}
       />
       <Field label="What should the agent do?" note="The agent's first prompt. Without one, the agent waits for you.">
-        {(ids) => (
-          <TextArea
-            {...ids}
-            rows={5}
-            className="resize-y"
-            value={draft.prompt}
-            onChange={(event) => change({ prompt: event.target.value })}
-          />
-        )}
+        <TextArea
+          rows={5}
+          className="resize-y"
+          value={draft.prompt}
+          onChange={(event) => change({ prompt: event.target.value })}
+        />
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
         <Field
@@ -124,57 +119,40 @@ function SpawnForm({ settings, onTrust }: { settings: SettingsJson; onTrust: () 
               : `In ${project.tracker.repo}.`
           }
         >
-          {(ids) => <TextInput {...ids} placeholder="none" {...text("issue")} />}
+          <TextInput placeholder="none" {...text("issue")} />
         </Field>
         <Field label="Title">
-          {(ids) => <TextInput {...ids} placeholder="from the prompt or issue" maxLength={200} {...text("name")} />}
+          <TextInput placeholder="from the prompt or issue" maxLength={200} {...text("name")} />
         </Field>
         <Field
           label="Agent"
           fault={agent !== undefined && !agent.installed ? (agent.reason ?? "Not installed.") : null}
         >
-          {(ids) => (
-            <Select {...ids} value={draft.agent} onChange={(event) => change({ agent: event.target.value, kind: "" })}>
-              <option value="">{project.agent} (project default)</option>
-              {agents.map(({ id, name, installed }) => (
-                <option key={id} value={id}>
-                  {name}
-                  {installed ? "" : " (not installed)"}
-                </option>
-              ))}
-            </Select>
-          )}
+          <Select value={draft.agent} onChange={(event) => change({ agent: event.target.value, kind: "" })}>
+            <option value="">{project.agent} (project default)</option>
+            {agents.map(({ id, name, installed }) => (
+              <option key={id} value={id}>
+                {name}
+                {installed ? "" : " (not installed)"}
+              </option>
+            ))}
+          </Select>
         </Field>
         <Field label="Kind" note={kindNote(draft.kind === "" ? (known?.kind ?? project.kind) : draft.kind)}>
-          {(ids) => (
-            <Select
-              {...ids}
-              value={draft.kind}
-              onChange={(event) => change({ kind: event.target.value as Draft["kind"] })}
-            >
-              <option value="">{project.kind} (project default)</option>
-              {(agent?.kinds ?? ["terminal", "chat"]).map((kind) => (
-                <option key={kind} value={kind}>
-                  {kind}
-                </option>
-              ))}
-            </Select>
-          )}
+          <Select value={draft.kind} onChange={(event) => change({ kind: event.target.value as Draft["kind"] })}>
+            <option value="">{project.kind} (project default)</option>
+            {(agent?.kinds ?? ["terminal", "chat"]).map((kind) => (
+              <option key={kind} value={kind}>
+                {kind}
+              </option>
+            ))}
+          </Select>
         </Field>
         <Field label="Branch">
-          {(ids) => (
-            <TextInput {...ids} className="font-mono" placeholder={known?.branch ?? "new branch"} {...text("branch")} />
-          )}
+          <TextInput className="font-mono" placeholder={known?.branch ?? "new branch"} {...text("branch")} />
         </Field>
         <Field label="Base">
-          {(ids) => (
-            <TextInput
-              {...ids}
-              className="font-mono"
-              placeholder={known?.base ?? project.defaultBranch}
-              {...text("base")}
-            />
-          )}
+          <TextInput className="font-mono" placeholder={known?.base ?? project.defaultBranch} {...text("base")} />
         </Field>
       </div>
       <Findings preflight={preflight} onAgain={checkAgain} />

@@ -1,6 +1,6 @@
 /** The session's title, status and facts. On a phone the facts are collapsed: the view needs the space. */
 import { useState, type ReactNode } from "react";
-import { ArrowLeft, ChevronDown, Square, Pencil } from "lucide-react";
+import { ArrowLeft, ChevronDown, ChevronUp, Square, Pencil } from "lucide-react";
 import { Link } from "wouter";
 import { describeContainment } from "../../contract/containment.ts";
 import type { SessionJson } from "../../contract/session.ts";
@@ -45,9 +45,8 @@ export function SessionHeader({ session }: { session: SessionJson }) {
           aria-expanded={open}
           className="sm:hidden"
           onClick={() => setOpen(!open)}
-        >
-          <ChevronDown size={16} aria-hidden className={clsx(open && "rotate-180")} />
-        </IconButton>
+          Sign={open ? ChevronUp : ChevronDown}
+        />
       </div>
       <Facts session={session} open={open} />
     </div>
@@ -176,9 +175,13 @@ function EditableTitle({ session }: { session: SessionJson }) {
         {session.title}
       </h1>
       {may && (
-        <IconButton label="Edit title" className="shrink-0 max-sm:hidden" onClick={() => setEditing(true)}>
-          <Pencil size={14} aria-hidden />
-        </IconButton>
+        <IconButton
+          label="Edit title"
+          className="shrink-0 max-sm:hidden"
+          onClick={() => setEditing(true)}
+          Sign={Pencil}
+          signSize={14}
+        />
       )}
     </div>
   );

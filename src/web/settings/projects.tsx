@@ -79,15 +79,12 @@ function AddProject({ onAdded }: { onAdded: () => void }) {
           fault={fault}
           note="Uses the projects in its holdfast.yaml, or the repository with defaults."
         >
-          {(ids) => (
-            <TextInput
-              {...ids}
-              className="font-mono"
-              placeholder="/path/to/repository"
-              value={path}
-              onChange={(event) => setPath(event.target.value)}
-            />
-          )}
+          <TextInput
+            className="font-mono"
+            placeholder="/path/to/repository"
+            value={path}
+            onChange={(event) => setPath(event.target.value)}
+          />
         </Field>
       </div>
       <Button type="submit" className="mt-5" disabled={busy || path.trim() === ""}>

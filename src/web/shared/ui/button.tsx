@@ -1,6 +1,7 @@
 import { cva, type VariantProps } from "class-variance-authority";
 import type { ComponentProps, ReactNode } from "react";
 import { clsx } from "clsx";
+import type { LucideIcon } from "lucide-react";
 import { Link } from "wouter";
 
 const styles = cva(
@@ -31,9 +32,19 @@ export function Button({ variant, size, className, type = "button", ...rest }: B
   return <button type={type} className={clsx(styles({ variant, size }), className)} {...rest} />;
 }
 
+interface IconButtonProps extends Omit<ButtonProps, "aria-label" | "children"> {
+  label: string;
+  Sign: LucideIcon;
+  signSize?: number;
+}
+
 /** A button with only an icon: `label` is its name. */
-export function IconButton({ label, ...rest }: Omit<ButtonProps, "size" | "aria-label"> & { label: string }) {
-  return <Button variant="quiet" size="icon" aria-label={label} title={label} {...rest} />;
+export function IconButton({ label, Sign, signSize = 16, ...rest }: IconButtonProps) {
+  return (
+    <Button variant="quiet" size="icon" aria-label={label} title={label} {...rest}>
+      <Sign size={signSize} aria-hidden />
+    </Button>
+  );
 }
 
 type ExternalLinkProps = Omit<ComponentProps<"a">, "href"> & { href: string | null | undefined };

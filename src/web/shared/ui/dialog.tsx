@@ -34,9 +34,7 @@ export function Dialog({ open, onClose, title, description, children, actions }:
           <div className="flex items-start justify-between gap-2">
             <Radix.Title className="pt-1 text-base font-semibold">{title}</Radix.Title>
             <Radix.Close asChild>
-              <IconButton label="Close">
-                <X size={16} />
-              </IconButton>
+              <IconButton label="Close" Sign={X} />
             </Radix.Close>
           </div>
           {description !== undefined && (

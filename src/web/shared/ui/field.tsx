@@ -1,16 +1,20 @@
 /** Forms and labeled inputs. 16 px text on phones: browsers zoom into smaller inputs. */
-import { useId, useState, type ComponentProps, type ReactNode } from "react";
+import { createContext, use, useId, useState, type ComponentProps, type ReactNode } from "react";
 import { clsx } from "clsx";
 
 export const inputStyles =
   "w-full rounded-md border border-line-strong bg-panel px-2.5 py-1.5 text-base sm:text-sm placeholder:text-dim disabled:opacity-60 pointer-coarse:min-h-10";
 
-export interface FieldProps {
+/** Connects an input to the label and the note of its field. */
+const FieldContext = createContext<{ id?: string; "aria-describedby"?: string; "aria-invalid"?: boolean }>({});
+
+interface FieldProps {
   label: string;
   /** The error, also for screen readers. */
   fault?: string | null;
   note?: ReactNode;
-  children: (ids: { id: string; "aria-describedby": string; "aria-invalid": boolean }) => ReactNode;
+  /** One input. */
+  children: ReactNode;
 }
 
 export function Field({ label, fault = null, note, children }: FieldProps) {
@@ -20,7 +24,9 @@ export function Field({ label, fault = null, note, children }: FieldProps) {
       <label htmlFor={id} className="text-xs font-medium text-dim">
         {label}
       </label>
-      {children({ id, "aria-describedby": `${id}-note`, "aria-invalid": fault !== null })}
+      <FieldContext value={{ id, "aria-describedby": `${id}-note`, "aria-invalid": fault !== null }}>
+        {children}
+      </FieldContext>
       <div id={`${id}-note`} className="text-xs text-dim empty:hidden">
         {fault === null ? note : <span className="text-danger">{fault}</span>}
       </div>
@@ -29,18 +35,19 @@ export function Field({ label, fault = null, note, children }: FieldProps) {
 }
 
 export function TextInput({ className, ...rest }: ComponentProps<"input">) {
-  return <input className={clsx(inputStyles, className)} {...rest} />;
+  return <input {...use(FieldContext)} className={clsx(inputStyles, className)} {...rest} />;
 }
 
 /** The native select: phones and screen readers support it best. */
 export function Select({ className, ...rest }: ComponentProps<"select">) {
-  return <select className={clsx(inputStyles, "pr-7", className)} {...rest} />;
+  return <select {...use(FieldContext)} className={clsx(inputStyles, "pr-7", className)} {...rest} />;
 }
 
 /** A text of several lines: Ctrl+Enter submits its form. */
 export function TextArea({ className, onCancel, ...rest }: ComponentProps<"textarea"> & { onCancel?: () => void }) {
   return (
     <textarea
+      {...use(FieldContext)}
       className={clsx(inputStyles, className)}
       onKeyDown={(event) => {
         if (event.key === "Escape") onCancel?.();

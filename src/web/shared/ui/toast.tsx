@@ -78,9 +78,7 @@ export function Toasts() {
           )}
         >
           <p className="min-w-0 flex-1 break-words">{toast.text}</p>
-          <IconButton label="Dismiss" onClick={() => close(toast.id)}>
-            <X size={14} />
-          </IconButton>
+          <IconButton label="Dismiss" onClick={() => close(toast.id)} Sign={X} signSize={14} />
         </div>
       ))}
     </div>

@@ -117,29 +117,20 @@ function VerbFields({ verb, inputs: { title, forMs, fresh }, onChange }: VerbFie
   if (verb === "rename") {
     return (
       <Field label="Title">
-        {(ids) => (
-          <TextInput
-            {...ids}
-            value={title}
-            maxLength={200}
-            onChange={({ target }) => onChange({ title: target.value })}
-          />
-        )}
+        <TextInput value={title} maxLength={200} onChange={({ target }) => onChange({ title: target.value })} />
       </Field>
     );
   }
   if (verb === "snooze") {
     return (
       <Field label="Until">
-        {(ids) => (
-          <Select {...ids} value={forMs} onChange={({ target }) => onChange({ forMs: Number(target.value) })}>
-            {snoozeTimes.map(({ label, ms }) => (
-              <option key={ms} value={ms}>
-                {label}
-              </option>
-            ))}
-          </Select>
-        )}
+        <Select value={forMs} onChange={({ target }) => onChange({ forMs: Number(target.value) })}>
+          {snoozeTimes.map(({ label, ms }) => (
+            <option key={ms} value={ms}>
+              {label}
+            </option>
+          ))}
+        </Select>
       </Field>
     );
   }

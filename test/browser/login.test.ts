@@ -59,7 +59,7 @@ test("[WEB-1] a revoked or unknown device leads to the login page, and to no fur
   expect(sockets).toHaveLength(before);
 });
 
-test("[WEB-1] a passphrase logs in; a wrong one is reported", async () => {
+test("[WEB-1] a passphrase logs in; a wrong one shows an error", async () => {
   await using home = new Home();
   const file = join(home.directory, "passphrase");
   writeFileSync(file, "open sesame, said the forty\n", { mode: 0o600 });

@@ -48,7 +48,12 @@ test("[TRACKER-40] a tracker that fails, throws or rests changes nothing, and sa
   };
   await world.tracking.poll();
   expect(json()).toMatchObject({ state: "failing", why: "nonsense" });
-  app.answer = () => ({ is: "unknown", why: "No token for GitHub: set GITHUB_TOKEN.", retryAt: null });
+  app.answer = () => ({
+    is: "unknown",
+    why: "No token for GitHub: set GITHUB_TOKEN.",
+    retryAt: null,
+    token: "missing",
+  });
   await world.tracking.poll();
   expect(json()?.state).toBe("no-token");
   app.answer = () => ({ is: "absent" });

@@ -6,7 +6,7 @@ import { isDue, isTracked, pollDelay } from "../reactions/polling.ts";
 import { bounded } from "../../base/async.ts";
 import { reach } from "../../base/test-points.ts";
 import type { ProjectSettings, ProjectTracker } from "../../ports/projects.ts";
-import type { TrackerResult, Tracker, Trackers } from "../../ports/tracker.ts";
+import type { TrackerFailure, TrackerResult, Tracker, Trackers } from "../../ports/tracker.ts";
 import { messageOf } from "../../contract/errors.ts";
 import type { ProjectId, SessionId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
@@ -102,7 +102,7 @@ export class Tracking {
     const tracker = this.trackerFor(settings);
     const answer = await this.#bounded(tracker, question(tracker));
     if (answer !== null && answer.is !== "unknown") this.#health.get(tracker)?.ok(this.#parts.clock.now());
-    else if (answer?.is === "unknown") this.#health.get(tracker)?.failed(answer.why);
+    else if (answer?.is === "unknown") this.#health.get(tracker)?.failed(answer);
     return answer ?? { is: "unknown", why: this.#why(tracker), retryAt: null };
   }
 
@@ -185,9 +185,9 @@ export class Tracking {
       );
       if (questions.length === 0) return [];
       const answers = await this.#bounded(tracker, askAll(tracker, host, members, questions));
-      const hidden = `${tracker.settings.repo} does not exist, or the token cannot access it.`;
+      const why = `${tracker.settings.repo} does not exist, or the token cannot access it.`;
       return await this.#take(tracker, members, answers, {
-        hidden,
+        hidden: { why, token: "refused" },
         polled: this.#parts.polled.pullRequests,
         take: (session, facts) =>
           this.record.pullRequests(session, { branch: this.#branchOf(session), repo: tracker.settings.repo }, facts),
@@ -249,7 +249,7 @@ export class Tracking {
     answers: ReadonlyMap<string, TrackerResult<T>> | null,
     by: {
       /** What a missing entry means; null if it is a normal result. */
-      hidden: string | null;
+      hidden: TrackerFailure | null;
       polled: Map<SessionId, number>;
       take: (session: SessionState, value: T) => Promise<void>;
     },
@@ -257,12 +257,12 @@ export class Tracking {
     const health = this.#health.get(tracker);
     if (answers === null || this.#closed) return [];
     const polled: SessionId[] = [];
-    let why: string | null = null;
+    let failure: TrackerFailure | null = null;
     for (const { session } of members) {
       const answer = answers.get(session.id);
       if (answer === undefined) continue;
       if (answer.is === "unknown" || (answer.is === "absent" && by.hidden !== null)) {
-        why ??= answer.is === "unknown" ? answer.why : by.hidden;
+        failure ??= answer.is === "unknown" ? answer : by.hidden;
         continue;
       }
       try {
@@ -270,14 +270,14 @@ export class Tracking {
         by.polled.set(session.id, this.#parts.clock.now());
         polled.push(session.id);
       } catch (error) {
-        why ??= messageOf(error);
+        failure ??= { why: messageOf(error) };
         this.#parts.log.warn("recording a tracker's result failed", {
           session: session.id,
           error: messageOf(error),
         });
       }
     }
-    if (why !== null) health?.failed(why);
+    if (failure !== null) health?.failed(failure);
     else health?.ok(this.#parts.clock.now());
     return polled;
   }
@@ -292,9 +292,9 @@ export class Tracking {
     try {
       const answer = await bounded(work, askDeadlineMs);
       if (answer !== "too-late") return answer;
-      health?.failed(`No response within ${askDeadlineMs / 1000} s.`);
+      health?.failed({ why: `No response within ${askDeadlineMs / 1000} s.` });
     } catch (error) {
-      health?.failed(messageOf(error));
+      health?.failed({ why: messageOf(error) });
       this.#parts.log.warn("polling a tracker failed", { error: messageOf(error) });
     }
     return null;

@@ -3,7 +3,7 @@ import { asSessionId } from "../../contract/ids.ts";
 import type { PullRequestFacts } from "../../contract/tracker.ts";
 import { intent } from "../../supervisor/facts.fixture.ts";
 import { pullRequest } from "../reactions/pull-request.fixture.ts";
-import { trackerFinding } from "./health.ts";
+import { trackerFinding } from "../../api/tracker.ts";
 import { trackingWorld } from "./tracking.fixture.ts";
 
 const own = (branch: string, more: Partial<PullRequestFacts> = {}): PullRequestFacts =>

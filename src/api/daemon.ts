@@ -5,7 +5,6 @@ import type { FindingJson, InfoJson, SettingsJson } from "../contract/daemon.ts"
 import { asProjectId, kinds } from "../contract/ids.ts";
 import type { ProjectJson } from "../contract/project.ts";
 import type { LazyPush } from "../integrations/notifiers/lazy-push.ts";
-import { trackerFinding } from "../integrations/trackers/health.ts";
 import type { LazyTracking } from "../integrations/trackers/lazy-tracking.ts";
 import { isLive } from "../model/runs.ts";
 import type { AgentDefinition } from "../ports/agents.ts";
@@ -18,6 +17,7 @@ import { ruleFindings } from "./permission.ts";
 import { listProjects, trustFindings } from "./project.ts";
 import { pushFindings } from "./push.ts";
 import { missingTools } from "./spawn-checks.ts";
+import { trackerFinding } from "./tracker.ts";
 
 export interface DaemonOptions {
   info: () => InfoJson;
@@ -102,6 +102,6 @@ function agentJson(agent: AgentDefinition, env: ProjectSettings["env"]): Setting
     kinds: own,
     installed: missing.some((found) => found.length === 0),
     command: agent.terminal?.start[0] ?? agent.chat?.command[0] ?? "",
-    reason: [...new Set(missing.flat())].join(" ") || null,
+    reason: [...new Set(missing.flat().map(({ message }) => message))].join(" ") || null,
   };
 }

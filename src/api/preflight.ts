@@ -63,7 +63,9 @@ export async function preflight(
   const contain = (await attempt(() => containmentFor(services, settings, request, actor))) ?? settings.contain;
   const found = await checkWorktree(services, settings, { ...request, role, kind }, attempt);
   const sentences = [
-    ...(definition === null || contain.mode === "devcontainer" ? [] : missingTools(definition, kind, settings.env)),
+    ...(definition === null || contain.mode === "devcontainer"
+      ? []
+      : missingTools(definition, kind, settings.env).map(({ message }) => message)),
     ...(await services.runtimes[kind].preflight()),
     ...lowDisk(services),
     ...(await services.contain.preflight({ contain }, settings.path)),

@@ -10,7 +10,7 @@ import type { Loop } from "../supervisor/loop.ts";
 import { sessionJson } from "../supervisor/view.ts";
 import { waitUntilUp } from "../supervisor/wait-until-up.ts";
 import { visibleTo } from "./authorize.ts";
-import { cleanup, type CleanupServices } from "./cleanup.ts";
+import type { CleanupServices } from "./cleanup.ts";
 import { findSession } from "./find.ts";
 import { noticesSince, runVerb, whatRemains, type VerbServices } from "./run-verb.ts";
 
@@ -40,7 +40,8 @@ export function sessionHandlers(
       return json(await commitVerb(services, loop, findSession(services, request), rename, request.actor));
     },
     convert: (request) => convert(services, loop, request),
-    cleanup: (request) => cleanup(services, loop, tracking, request),
+    // Loaded on demand: a starting daemon asks no tracker [TRACKER-38].
+    cleanup: async (request) => (await import("./cleanup.ts")).cleanup(services, loop, tracking, request),
   };
 }
 

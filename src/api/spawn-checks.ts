@@ -3,7 +3,7 @@ import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { findLaunchable, findProgram } from "../base/find-program.ts";
 import { atLeast, withWish, type Containment } from "../contract/containment.ts";
-import { HoldfastError } from "../contract/errors.ts";
+import { HoldfastError, type ErrorDetails } from "../contract/errors.ts";
 import { asSessionId, type Actor, type Kind, type SessionId } from "../contract/ids.ts";
 import type { SpawnRequest } from "../contract/spawn.ts";
 import { isOff } from "../contract/trust.ts";
@@ -170,20 +170,22 @@ export function sessionOfIssue(
   });
 }
 
+type MissingPrograms = NonNullable<ErrorDetails["missingPrograms"]>;
+
 /** @param env of the project: the agent's program is searched in its PATH, or in the agent's own. */
-export function missingTools(definition: AgentDefinition, kind: Kind, env: ProjectSettings["env"]): string[] {
+export function missingTools(definition: AgentDefinition, kind: Kind, env: ProjectSettings["env"]): MissingPrograms {
   const command = commandOf(definition, kind);
-  const missing: string[] = [];
   const found = command === null ? null : findLaunchable(command, pathFor(definition, env));
-  if (found?.is === "missing") {
-    const { install } = kind === "chat" ? { ...definition, ...definition.chat } : definition;
-    missing.push(found.neededBy === null ? `${whyMissing(found)}. ${install}` : `${whyMissing(found)}.`);
-  }
-  for (const tool of kind === "terminal" ? ["tmux", "git"] : ["git"]) {
-    if (findProgram(tool, process.env["PATH"]) === null)
-      missing.push(`${notOnPath(tool)}. Install it with your package manager.`);
-  }
-  return missing;
+  const { install } = kind === "chat" ? { ...definition, ...definition.chat } : definition;
+  const tools = (kind === "terminal" ? ["tmux", "git"] : ["git"]).filter(
+    (tool) => findProgram(tool, process.env["PATH"]) === null,
+  );
+  return [
+    ...(found?.is === "missing"
+      ? [{ program: found.program, message: `${whyMissing(found)}.${found.neededBy === null ? ` ${install}` : ""}` }]
+      : []),
+    ...tools.map((program) => ({ program, message: `${notOnPath(program)}. Install it with your package manager.` })),
+  ];
 }
 
 /** Empty if the worktrees are on the same disk: their own preflight reports it then. */

@@ -90,16 +90,20 @@ async function spawn(spawner: Spawner, request: ApiRequest<"spawn">): Promise<Se
     base: input.base ?? "",
     workspacePath: workspacePath(services, settings.id, id),
   };
+  // In a container the agent's program is the image's.
+  const missingPrograms = contain.mode === "devcontainer" ? [] : missingTools(definition, kind, settings.env);
   const problems = [
-    // In a container the agent's program is the image's.
-    ...(contain.mode === "devcontainer" ? [] : missingTools(definition, kind, settings.env)),
+    ...missingPrograms.map(({ message }) => message),
     ...(await services.runtimes[kind].preflight()),
     ...lowDisk(services),
     ...(await services.contain.preflight({ contain }, settings.path)),
     ...(await services.workspaces.preflight(planWith(settings, created))),
   ];
   if (problems.length > 0) {
-    throw new HoldfastError("preflight-failed", problems.join("\n"), { hint: "Nothing was created." });
+    throw new HoldfastError("preflight-failed", problems.join("\n"), {
+      hint: "Nothing was created.",
+      details: { missingPrograms },
+    });
   }
 
   const text = firstPrompt(settings, id, role, issue.prompt ?? "");

@@ -1,6 +1,8 @@
 /** Trackers, and linking pull requests to sessions. */
+import { finding, type FindingJson } from "../contract/daemon.ts";
 import { HoldfastError } from "../contract/errors.ts";
 import type { SessionJson } from "../contract/session.ts";
+import type { TrackerJson } from "../contract/tracker.ts";
 import { requireCodeHost, type LazyTracking } from "../integrations/trackers/lazy-tracking.ts";
 import type { SessionState } from "../model/session.ts";
 import type { ApiRequest, Handlers } from "../ports/api.ts";
@@ -77,4 +79,32 @@ async function claimPullRequest(
 
 function has({ pullRequests = [] }: SessionState, url: string): boolean {
   return pullRequests.some((one) => one.lost === null && one.facts.url === url);
+}
+
+const renewToken =
+  "Set a token that can read this repository. The daemon reads variables when it starts: then run `holdfast restart`.";
+
+const renamed = "Set the project's tracker.repo, or the address of the origin remote, to the new name.";
+
+export function trackerFinding(of: TrackerJson): FindingJson {
+  const check = `tracker ${of.project}`;
+  const name = `${of.type} ${of.repo}`;
+  switch (of.state) {
+    case "ok":
+      if (of.lastOk === null) return finding(check, "info", `${name} has not been checked yet.`);
+      return of.why === null
+        ? finding(check, "ok", `${name} is reachable.`)
+        : finding(check, "info", `${name} is reachable. ${of.why}`, renamed);
+    case "no-token":
+      return finding(check, "info", `${name} is not polled.`, of.why);
+    case "resting":
+    case "failing": {
+      const until = of.restsUntil === null ? "" : ` Retrying after ${of.restsUntil}.`;
+      const since = of.lastOk === null ? " It has not responded yet." : ` It last responded at ${of.lastOk}.`;
+      const message = `${name}: ${of.why ?? "rate-limited."}${since}${until} Sessions are unaffected.`;
+      return finding(check, "warn", message, of.token === "refused" ? renewToken : null);
+    }
+    default:
+      return of.state satisfies never;
+  }
 }

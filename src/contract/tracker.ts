@@ -91,6 +91,8 @@ const trackerJson = schema("trackerJson", (z) =>
     repo: z.string(),
     state: z.enum(["ok", "resting", "failing", "no-token"]),
     why: z.nullable(z.string()),
+    /** Set if the token is the problem. */
+    token: z.optional(z.enum(["missing", "refused"])),
     requests: z.number(),
     notModified: z.number(),
     /** Requests left within the tracker's own limit, if it reports one. */

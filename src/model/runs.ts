@@ -2,16 +2,8 @@
 import type { Run, SessionState } from "./session.ts";
 import type { EndedHow, ExitStatus, LaunchId } from "../contract/ids.ts";
 
-/** The daemon's sentence for a program that is not on PATH; the CLI compares it with the user's own PATH. */
-const onPath = /^(\S+) was not found on PATH\b/gm;
-
 export function notOnPath(program: string): string {
   return `${program} was not found on PATH`;
-}
-
-/** The programs that a text names as missing. */
-export function missingPrograms(text: string): string[] {
-  return [...new Set([...text.matchAll(onPath)].map(([, program]) => program!))];
 }
 
 /** The build that would be launched now, as far as it can be read. */

@@ -73,6 +73,7 @@ test("[CLI-44] a program that only the shell finds is installed, but not for the
   // Any program will do that this system has under an agent's name; sh stands for it in the sentence below.
   const error = new HoldfastError("preflight-failed", "sh was not found on PATH. Install it.\nOnly 3 MB are free.", {
     hint: "Nothing was created.",
+    details: { missingPrograms: [{ program: "sh", message: "sh was not found on PATH. Install it." }] },
   });
   const explained = withOwnPath(error, { PATH: "/bin" }) as HoldfastError;
   expect([explained.code, explained.message, explained.hint]).toEqual([

@@ -11,11 +11,10 @@ export function known<T>(value: T): TrackerResult<T> {
   return { is: "known", value };
 }
 
-export function unknown(
-  why: string,
-  retryAt: number | null = null,
-): { is: "unknown"; why: string; retryAt: number | null } {
-  return { is: "unknown", why, retryAt };
+type Unknown = Extract<TrackerResult<never>, { is: "unknown" }>;
+
+export function unknown(why: string, retryAt: number | null = null, token?: Unknown["token"]): Unknown {
+  return { is: "unknown", why, retryAt, ...(token === undefined ? {} : { token }) };
 }
 
 /** Turns `Unanswered` into a result; any other error is a bug and is rethrown. */
@@ -27,8 +26,8 @@ export async function resultOf<T>(work: () => Promise<TrackerResult<T>>): Promis
   }
 }
 
-export function failureOf(error: unknown): { is: "unknown"; why: string; retryAt: number | null } {
-  if (error instanceof Unanswered) return unknown(error.message, error.retryAt);
+export function failureOf(error: unknown): Unknown {
+  if (error instanceof Unanswered) return unknown(error.message, error.retryAt, error.token);
   throw error;
 }
 

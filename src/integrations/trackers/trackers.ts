@@ -4,7 +4,14 @@
  */
 import { lazy } from "../../base/lazy.ts";
 import type { Run } from "../../base/run.ts";
-import type { TrackerResult, CodeHost, Tracker, Trackers, TrackerSettings } from "../../ports/tracker.ts";
+import type {
+  CodeHost,
+  Tracker,
+  TrackerFailure,
+  TrackerResult,
+  Trackers,
+  TrackerSettings,
+} from "../../ports/tracker.ts";
 import type { Account } from "./account.ts";
 import { trackers as registry } from "./registry.ts";
 import type { Bounds, OpenedTracker } from "./result.ts";
@@ -74,7 +81,7 @@ class LazyTracker implements Tracker {
   readonly host: CodeHost | null;
   readonly #open: () => Promise<Ready>;
   #ready: Ready | null = null;
-  #failure: string | null = null;
+  #failure: TrackerFailure | null = null;
 
   constructor(settings: TrackerSettings, open: () => Promise<Ready>) {
     this.settings = settings;
@@ -118,14 +125,14 @@ class LazyTracker implements Tracker {
   }
 
   #note<T>(answer: TrackerResult<T>): TrackerResult<T> {
-    this.#failure = answer.is === "unknown" ? answer.why : null;
+    this.#failure = answer.is === "unknown" ? answer : null;
     return answer;
   }
 
   #noteAll<T>(answers: Map<string, TrackerResult<T>>): Map<string, TrackerResult<T>> {
     if (answers.size === 0) return answers;
     const failed = [...answers.values()].find((answer) => answer.is === "unknown");
-    this.#failure = failed?.is === "unknown" ? failed.why : null;
+    this.#failure = failed?.is === "unknown" ? failed : null;
     return answers;
   }
 }

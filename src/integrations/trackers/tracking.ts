@@ -6,7 +6,7 @@ import { isDue, isTracked, pollDelay } from "../reactions/polling.ts";
 import { bounded } from "../../base/async.ts";
 import { reach } from "../../base/test-points.ts";
 import type { ProjectSettings, ProjectTracker } from "../../ports/projects.ts";
-import type { TrackerResult, Tracker, Trackers } from "../../ports/tracker.ts";
+import type { TrackerFailure, TrackerResult, Tracker, Trackers } from "../../ports/tracker.ts";
 import { messageOf } from "../../contract/errors.ts";
 import type { ProjectId, SessionId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
@@ -105,7 +105,7 @@ export class Tracking {
     const result = await this.#bounded(tracker, send(tracker));
     if (result === null)
       return { is: "unknown", why: health.json("", tracker, now).why ?? "No response.", retryAt: null };
-    if (result.is === "unknown") health.failed(result.why);
+    if (result.is === "unknown") health.failed(result);
     else health.ok(this.#services.clock.now());
     return result;
   }
@@ -191,9 +191,9 @@ export class Tracking {
       );
       if (questions.length === 0) return [];
       const answers = await this.#bounded(tracker, askAll(tracker, host, members, questions));
-      const hidden = `${tracker.settings.repo} does not exist, or the token cannot access it.`;
+      const why = `${tracker.settings.repo} does not exist, or the token cannot access it.`;
       return await this.#take(tracker, members, answers, {
-        hidden,
+        hidden: { why, token: "refused" },
         polled: this.#services.polled.pullRequests,
         take: (session, facts) =>
           this.record.pullRequests(session, { branch: this.#branchOf(session), repo: tracker.settings.repo }, facts),
@@ -255,7 +255,7 @@ export class Tracking {
     answers: ReadonlyMap<string, TrackerResult<T>> | null,
     by: {
       /** What a missing entry means; null if it is a normal result. */
-      hidden: string | null;
+      hidden: TrackerFailure | null;
       polled: Map<SessionId, number>;
       take: (session: SessionState, value: T) => Promise<void>;
     },
@@ -263,12 +263,12 @@ export class Tracking {
     const health = this.#health.get(tracker);
     if (answers === null || this.#closed) return [];
     const polled: SessionId[] = [];
-    let why: string | null = null;
+    let failure: TrackerFailure | null = null;
     for (const { session } of members) {
       const answer = answers.get(session.id);
       if (answer === undefined) continue;
       if (answer.is === "unknown" || (answer.is === "absent" && by.hidden !== null)) {
-        why ??= answer.is === "unknown" ? answer.why : by.hidden;
+        failure ??= answer.is === "unknown" ? answer : by.hidden;
         continue;
       }
       try {
@@ -276,14 +276,14 @@ export class Tracking {
         by.polled.set(session.id, this.#services.clock.now());
         polled.push(session.id);
       } catch (error) {
-        why ??= messageOf(error);
+        failure ??= { why: messageOf(error) };
         this.#services.log.warn("recording a tracker's result failed", {
           session: session.id,
           error: messageOf(error),
         });
       }
     }
-    if (why !== null) health?.failed(why);
+    if (failure !== null) health?.failed(failure);
     else health?.ok(this.#services.clock.now());
     return polled;
   }
@@ -298,9 +298,9 @@ export class Tracking {
     try {
       const answer = await bounded(work, queryDeadlineMs);
       if (answer !== "too-late") return answer;
-      health?.failed(`No response within ${queryDeadlineMs / 1000} s.`);
+      health?.failed({ why: `No response within ${queryDeadlineMs / 1000} s.` });
     } catch (error) {
-      health?.failed(messageOf(error));
+      health?.failed({ why: messageOf(error) });
       this.#services.log.warn("polling a tracker failed", { error: messageOf(error) });
     }
     return null;

@@ -73,6 +73,7 @@ function whyNot(installation: Exclude<Installation, NpmInstallation>): [message:
       const { name, by } = installation;
       return [`${root} was installed by ${by}; not updated.`, `Update ${name} with ${by}, then run holdfast restart.`];
     }
+    case "unknown":
     default: {
       const hint = "Update it the way it was installed, then run holdfast restart.";
       return [`${root} was not installed by npm; not updated.`, hint];

@@ -8,7 +8,7 @@
  */
 import { setImmediate as nextTick, setTimeout as delay } from "node:timers/promises";
 import { cgroupMembers, killCgroup } from "./cgroup.ts";
-import { bootId, isAlive, listProcesses, signalIdentity, type Identity, type ProcessStat } from "./pid.ts";
+import { bootId, isAlive, listProcesses, readProc, signalIdentity, type Identity, type ProcessStat } from "./pid.ts";
 import { variableIn } from "./lineage.ts";
 import { innerPid, pidNamespace } from "./pid-namespace.ts";
 

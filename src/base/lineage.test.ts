@@ -55,7 +55,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("[AUTHORIZE-6] a client whose port another address of this machine has too is nobody's", () => {
+test("[AUTHORIZE-6] a client port that several addresses of this machine use identifies no process", () => {
   const line = (address: string, inode: string): string =>
     `   0: ${address}:C350 0100007F:1266 01 00000000:00000000 00:00000000 00000000  1000        0 ${inode} 1`;
   const browser = line("0100007F", "777");

@@ -1,6 +1,6 @@
 /** A process and its ancestors, with Holdfast's variables in their environments. */
-import { readFileSync, readdirSync, readlinkSync } from "node:fs";
-import { readStat } from "./pid.ts";
+import { readFileSync, readdirSync } from "node:fs";
+import { hasOpen, readStat } from "./pid.ts";
 import { parseTcpTable, tcpTables } from "./peer.ts";
 import { isExhausted } from "./run.ts";
 
@@ -98,13 +98,9 @@ export function tcpClient(clientPort: number, ourPort: number): TcpClient {
   if (socket === null) return { is: "gone" };
   if (process.getuid?.() !== 0 && socket.uid !== process.getuid?.()) return { is: "other-user" };
   const link = `socket:[${socket.inode}]`;
-  const pids = list("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+  const pids = readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
   // Youngest first: a client usually is, and there may be thousands of others.
-  const pid = pids
-    .toSorted((a, b) => b - a)
-    .find(
-      (one) => one !== process.pid && list(`/proc/${one}/fd`).some((fd) => linkOf(`/proc/${one}/fd/${fd}`) === link),
-    );
+  const pid = pids.toSorted((a, b) => b - a).find((one) => one !== process.pid && hasOpen(one, link));
   return pid === undefined ? { is: "gone" } : { is: "found", pid };
 }
 
@@ -119,20 +115,4 @@ export function socketIn(
   // Another address of this machine may have the same port: an agent would pass for the process that was there first.
   const [first] = found;
   return first !== undefined && found.every(({ inode }) => inode === first.inode) ? first : null;
-}
-
-function list(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
-}
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return "";
-  }
 }

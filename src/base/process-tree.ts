@@ -6,10 +6,9 @@
  * namespace, which ends with its first process. Nothing is signaled by a bare pid, and never this process, its
  * ancestors or a tmux server.
  */
-import { readFileSync } from "node:fs";
 import { setImmediate as nextTick, setTimeout as delay } from "node:timers/promises";
 import { cgroupMembers, killCgroup } from "./cgroup.ts";
-import { bootId, isAlive, listProcesses, signalIdentity, type Identity, type ProcessStat } from "./pid.ts";
+import { bootId, isAlive, listProcesses, readProc, signalIdentity, type Identity, type ProcessStat } from "./pid.ts";
 import { variableIn } from "./lineage.ts";
 import { innerPid, pidNamespace } from "./pid-namespace.ts";
 
@@ -290,13 +289,4 @@ const describedLength = 120;
 function describe(pid: number): string {
   const command = readProc(pid, "cmdline").replaceAll("\0", " ").trim();
   return (command === "" ? readProc(pid, "comm").trim() : command).slice(0, describedLength);
-}
-
-/** Empty if the process has exited or belongs to another user. */
-function readProc(pid: number, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, "utf8");
-  } catch {
-    return "";
-  }
 }

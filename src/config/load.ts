@@ -170,15 +170,11 @@ function samePrefix(data: unknown, yaml: YamlText) {
     const prefix = valueAt(projects, [id, "prefix"]);
     if (typeof prefix !== "string") return [];
     const owner = owners.get(prefix);
-    if (owner === undefined) owners.set(prefix, id);
-    if (owner === undefined) return [];
-    const place = yaml.position(["projects", id, "prefix"], "value");
-    return [
-      {
-        ...place,
-        message: `prefix ${quote(prefix)} is already used by project ${quote(owner)}`,
-        hint: "choose another",
-      },
-    ];
+    if (owner === undefined) {
+      owners.set(prefix, id);
+      return [];
+    }
+    const message = `prefix ${quote(prefix)} is already used by project ${quote(owner)}`;
+    return [{ ...yaml.position(["projects", id, "prefix"], "value"), message, hint: "choose another" }];
   });
 }

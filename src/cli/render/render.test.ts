@@ -48,7 +48,7 @@ describe("session ls", () => {
     ]);
   });
 
-  test("[CLI-6] hidden sessions are counted to the letter, and an empty list says what to do", () => {
+  test("[CLI-6] hidden sessions are counted, and an empty list shows the next step", () => {
     const killed = Array.from({ length: 20 }, (_, at) => sessionOf({ id: `ma-${at + 1}`, status: "exited" }));
     expect(sessionLines(killed, list, plain, now)).toEqual([
       "20 terminated sessions hidden. Use --include-terminated to show.",
@@ -106,7 +106,7 @@ test("status groups sessions by what they need", () => {
   ]);
 });
 
-describe("[CLI-25] lists name what is asked and the command that answers it", () => {
+describe("[CLI-25] lists name the request and the command that answers it", () => {
   const question = { requestId: "r", title: "Run rm -rf build?", options: [] };
   const chat = sessionOf({ id: "ma-1", kind: "chat", status: "needs_input", permissions: [question, question] });
   const terminal = sessionOf({
@@ -135,7 +135,7 @@ describe("[CLI-25] lists name what is asked and the command that answers it", ()
     expect(lines.filter((line) => line.startsWith("    "))).toEqual(asked);
   });
 
-  test("status, with a failed turn among what needs you, and an agent that reports nothing elsewhere", () => {
+  test("status lists a failed turn under the sessions that need you, and a silent agent elsewhere", () => {
     const lines = statusLines([chat, terminal, failed, running], { includeTerminated: false }, plain, now);
     const texts = lines.map(({ text }) => text);
     expect(texts[0]).toBe("Needs you (3)");
@@ -264,7 +264,7 @@ test.each<[StopOutcome, string, number]>([
   expect([printStop({ print }, outcome), ...printed]).toEqual([code, line]);
 });
 
-test("[CLI-32] restore and spawn print what can be pasted", () => {
+test("[CLI-32] restore and spawn print pasteable commands", () => {
   const session = sessionOf({ id: "ma-1" });
   expect(restoredLines(session)).toEqual([
     "Session ma-1 restored.",
@@ -298,7 +298,7 @@ test.each([
   ["refused", "it is killed", "refused (it is killed)"],
 ] as const)("a receipt %s", (disposition, reason, line) => expect(receiptLine({ disposition, reason })).toBe(line));
 
-test("session show says why it ended", () => {
+test("session show prints why it ended", () => {
   const session = sessionOf({
     id: "ma-1",
     status: "failed",

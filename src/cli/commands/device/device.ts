@@ -101,7 +101,7 @@ export const revoke: CommandEntry = {
     for (const given of input.args) found.push(await findDevice(context, given));
     const revoked = [];
     for (const { id } of found) revoked.push(await context.call("deviceRevoke", { params: { id } }));
-    context.print(
+    return context.print(
       revoked,
       revoked.map(({ id, name }) => `Revoked ${id} (${clean(name)}).`),
     );

@@ -1,6 +1,7 @@
 /** How this Holdfast was installed, by its directory alone: npm may only replace its own installations. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
+import { readJson } from "../../../base/durable-file.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
 
 export interface NpmInstallation {
@@ -73,6 +74,7 @@ function whyNot(installation: Exclude<Installation, NpmInstallation>): [message:
       const { name, by } = installation;
       return [`${root} was installed by ${by}; not updated.`, `Update ${name} with ${by}, then run holdfast restart.`];
     }
+    case "unknown":
     default: {
       const hint = "Update it the way it was installed, then run holdfast restart.";
       return [`${root} was not installed by npm; not updated.`, hint];
@@ -81,13 +83,10 @@ function whyNot(installation: Exclude<Installation, NpmInstallation>): [message:
 }
 
 function readPackage(root: string): { name: string; unpublished: boolean } | null {
-  try {
-    const { name, private: unpublished } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-      name?: unknown;
-      private?: unknown;
-    };
-    return typeof name === "string" && name !== "" ? { name, unpublished: unpublished === true } : null;
-  } catch {
-    return null;
-  }
+  const read = readJson(join(root, "package.json"));
+  const { name, private: unpublished } = (read.is === "known" ? read.value : {}) as {
+    name?: unknown;
+    private?: unknown;
+  };
+  return typeof name === "string" && name !== "" ? { name, unpublished: unpublished === true } : null;
 }

@@ -1,6 +1,6 @@
 /**
- * Every built-in agent. To add one: write its data file and name it in `builtIn`. Everything that other rooms need to
- * know about agents comes from this list.
+ * Every built-in agent. To add one: write its data file and add it to `builtIn`. Other rooms learn about agents only from
+ * this list.
  */
 import type { AgentDefinition, Machine } from "../ports/agents.ts";
 import { claude } from "./claude.ts";

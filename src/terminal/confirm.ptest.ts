@@ -17,7 +17,7 @@ test("[TERMINAL-31] an Enter that became a line break is pressed again, and the 
   expect(taken().map((text) => text.trim())).toEqual(["hello", "next"]);
 });
 
-test("[TERMINAL-31] a prompt that the agent never takes is taken out of its line before the next one", async () => {
+test("[TERMINAL-31] a prompt that the agent never accepts is removed from its line before the next one", async () => {
   await using world = new TmuxWorld();
   const env = { ...hooked, COMPOSER_ENTERS: "3" };
   const one = await composer(world, env, known, { ...patient, hookMs: 60_000 });
@@ -54,7 +54,7 @@ test("[TERMINAL-31] a prompt that a daemon left in the line is sent by the next 
 test.each([
   ["that the daemon before it may have sent", false],
   ["that the agent was started with and sends itself", true],
-])("[TERMINAL-31] a daemon does not press Enter at once on a prompt in the line %s", async (_, asArgument) => {
+])("[TERMINAL-31] a daemon does not immediately press Enter on a prompt in the line %s", async (_, asArgument) => {
   await using world = new TmuxWorld();
   const opens = join(world.directory, "open");
   const one = await composer(world, { ...hooked, COMPOSER_OPENS: opens }, known);
@@ -98,7 +98,7 @@ test.each([
   ["the paste", "paste-buffer", false],
   ["Enter", "send-keys", false],
   ["the look behind Enter", "list-panes", true],
-])("[TERMINAL-35] a prompt is settled later where tmux does not answer %s", async (_, call, isBehindEnter) => {
+])("[TERMINAL-35] a prompt is settled later if tmux does not respond %s", async (_, call, isBehindEnter) => {
   await using world = new TmuxWorld();
   // Carries out the call that the file `lost` names, and says that it failed.
   const [bin, lost, armed] = ["bin", "lost", "armed"].map((name) => join(world.directory, name));
@@ -154,16 +154,19 @@ test("[TERMINAL-36] a prompt of which nothing can be typed is refused, and one o
 test.each([
   ["confirms", hooked, { hookRules: known.hookRules }, "hook"],
   ["confirms nothing", {}, {}, "screen"],
-])("[TERMINAL-37] what a daemon left before the cursor of an agent that %s is sent first", async (_, env, over, by) => {
-  await using world = new TmuxWorld();
-  const one = await composer(world, { ...env, COMPOSER_CURSOR: "1" }, over);
-  world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "left over");
-  await until("the text", async () => (await one.runtime.capture(one.session, 50)).includes("left over"));
-  const next = { ...one, runtime: world.open({ sendTimes: patient }) };
-  expect(await settled(next, sent(next, "left over"))).toEqual({ is: "confirmed", by });
-  expect(await next.runtime.send(next.session, prompt("next"))).toMatchObject({ sent: "seen" });
-  expect(one.taken()).toEqual(["left over", "next"]);
-});
+])(
+  "[TERMINAL-37] text that a daemon left before the cursor of an agent that %s is sent first",
+  async (_, env, over, by) => {
+    await using world = new TmuxWorld();
+    const one = await composer(world, { ...env, COMPOSER_CURSOR: "1" }, over);
+    world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "left over");
+    await until("the text", async () => (await one.runtime.capture(one.session, 50)).includes("left over"));
+    const next = { ...one, runtime: world.open({ sendTimes: patient }) };
+    expect(await settled(next, sent(next, "left over"))).toEqual({ is: "confirmed", by });
+    expect(await next.runtime.send(next.session, prompt("next"))).toMatchObject({ sent: "seen" });
+    expect(one.taken()).toEqual(["left over", "next"]);
+  },
+);
 
 test("[SESSION-46] a prompt that an agent without hooks had read before it ended is in its transcript", async () => {
   await using world = new TmuxWorld();
@@ -185,7 +188,7 @@ test("[TERMINAL-31] a prompt that is nowhere to be seen is doubtful, and not typ
   expect(one.taken()).toEqual([]);
 });
 
-test("[TERMINAL-32] a command of the agent's own is typed and never confirmed; a prompt that ends in @word gets a blank", async () => {
+test("[TERMINAL-32] the agent's own commands are typed and never confirmed; a prompt that ends in @word gets a blank", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world, hooked, known);
   expect(await runtime.send(session, prompt("/clear"))).toEqual({ sent: "seen", by: "screen" });
@@ -207,7 +210,7 @@ test("[TERMINAL-31] a prompt that looks like an agent's list is sent, and so is 
   expect(taken().map((one) => one.trim())).toEqual([text, "!ls"]);
 });
 
-test("[TERMINAL-33] a prompt that a busy agent keeps for later waits for as long as that takes", async () => {
+test("[TERMINAL-33] a prompt that a busy agent queues waits until the agent sends it", async () => {
   await using world = new TmuxWorld();
   const keeps = join(world.directory, "free");
   const one = await composer(world, { ...hooked, COMPOSER_KEEPS: keeps }, known, { ...patient, hookMs: 200 });
@@ -221,7 +224,7 @@ test("[TERMINAL-33] a prompt that a busy agent keeps for later waits for as long
   expect(await settled(one, long)).toEqual({ is: "confirmed", by: "hook" });
 });
 
-test("[TERMINAL-34] a dialog in place of the input line is a question with a reason, and gets no key", async () => {
+test("[TERMINAL-34] a dialog in place of the input line has a reason, and receives no key", async () => {
   await using world = new TmuxWorld();
   const dialog = join(world.directory, "dialog");
   writeFileSync(dialog, "");

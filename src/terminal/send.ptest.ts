@@ -27,7 +27,7 @@ test("[TERMINAL-13] a prompt cannot press keys or end its own paste", async () =
   expect(taken()).toEqual(["a[201~\nbc"]);
 });
 
-test("[AGENT-14] an agent that takes a quick Enter for part of the paste gets it later", async () => {
+test("[AGENT-14] Enter is pressed later for an agent that takes a quick one for part of the paste", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world, { COMPOSER_GUARD: "150" }, { pasteGuardMs: 200 });
   expect(await runtime.send(session, prompt("hello"))).toMatchObject({ sent: "seen" });
@@ -46,7 +46,7 @@ test("[TERMINAL-13] copy mode is left first", async () => {
 test.each([
   ["20 KB of lines", 20 * 1024],
   ["1 MB", 1024 * 1024],
-])("[TERMINAL-13] %s arrive whole, also where the agent shows a placeholder", async (_, size) => {
+])("[TERMINAL-13] %s arrive intact, even if the agent shows a placeholder", async (_, size) => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world, { COMPOSER_PLACEHOLDER: "1" });
   const text = Array.from({ length: Math.ceil(size / 64) }, (_, index) => `${index}`.padEnd(63, "ä;")).join("\n");
@@ -54,7 +54,7 @@ test.each([
   expect(taken()).toEqual([text]);
 });
 
-test("[TERMINAL-20] delivery is confirmed by the agent's own hook where it has one", async () => {
+test("[TERMINAL-20] delivery is confirmed by the agent's own hook, if it has one", async () => {
   await using world = new TmuxWorld();
   const hooked = { HOLDFAST_HOOKS: "{hooks}", COMPOSER_HOOKS: "{hooks}/hooks.jsonl" };
   const rule = {
@@ -67,7 +67,7 @@ test("[TERMINAL-20] delivery is confirmed by the agent's own hook where it has o
   expect(await runtime.send(session, prompt("two\nlines"))).toEqual({ sent: "seen", by: "hook" });
 });
 
-test("[TERMINAL-13] two prompts at once do not mix, and the same prompt twice is two prompts", async () => {
+test("[TERMINAL-13] two simultaneous prompts do not mix, and the same prompt twice is two prompts", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world);
   const texts = ["first of two", "second of two", "second of two"];
@@ -89,7 +89,7 @@ const asks = {
   screenRules: [{ where: "screen", pattern: /Allow this command\?/, activity: "needs_input" }],
 } satisfies Partial<TerminalAgent>;
 
-test("[TERMINAL-28] a question that opens while the text is typed is not answered with Enter", async () => {
+test("[TERMINAL-28] a dialog that opens while the text is typed is not answered with Enter", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world, { COMPOSER_ASKS: "1" }, asks);
   expect(await runtime.send(session, prompt("hello"))).toMatchObject({
@@ -99,7 +99,7 @@ test("[TERMINAL-28] a question that opens while the text is typed is not answere
   expect(taken()).toEqual([]);
 });
 
-test("[TERMINAL-28] an open question is never typed into", async () => {
+test("[TERMINAL-28] an open dialog is never typed into", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const keys = join(world.directory, "keys");
@@ -112,7 +112,7 @@ test("[TERMINAL-28] an open question is never typed into", async () => {
   expect(readFileSync(keys, "utf8")).toBe("");
 });
 
-test("[TERMINAL-29] nothing is typed before the agent has taken the terminal over and shows its empty input line", async () => {
+test("[TERMINAL-29] nothing is typed before the agent uses raw mode and shows its empty input line", async () => {
   await using world = new TmuxWorld();
   const gate = join(world.directory, "gate");
   const env = { ...hooked, COMPOSER_GATE: gate };
@@ -131,7 +131,7 @@ test("[TERMINAL-29] nothing is typed before the agent has taken the terminal ove
   expect((await runtime.observe([session])).get(session.id)?.seen).toMatchObject({ value: { starting: false } });
 });
 
-test("[TERMINAL-29] a terminal that echoes is not typed into, whatever stands on the screen", async () => {
+test("[TERMINAL-29] a terminal that echoes is not typed into, whatever the screen shows", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open({ sendTimes: patient });
   const script = "printf '╭──╮\\n│ > │\\n╰──╯\\n'; exec cat";
@@ -175,7 +175,7 @@ test("[TERMINAL-29] a program that has not begun to read its terminal is not typ
   expect(taken()).toEqual(["early"]);
 });
 
-test("[TERMINAL-29] a program that takes its terminal over behind the echo of a prompt leaves it unconfirmed", async () => {
+test("[TERMINAL-29] a program that switches to raw mode after the echo of a prompt leaves it unconfirmed", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open({ sendTimes: patient });
   const script = "head -c 1 >/dev/null; stty raw -echo; printf drawn; exec cat >/dev/null";

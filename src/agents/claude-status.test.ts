@@ -11,7 +11,7 @@ const file = {
   waitingFor: "permission prompt",
 };
 
-test("[AGENT-13] claude's own status file says what it waits for", () => {
+test("[AGENT-13] claude's own status file names what it waits for", () => {
   expect(parseClaudeStatus(JSON.stringify(file), me)).toEqual({
     activity: "needs_input",
     since: 17,
@@ -27,11 +27,11 @@ test.each([
   ["a file of another process", { ...file, pid: 7 }],
   ["a state that is not known", { ...file, status: "dreaming" }],
   ["no state", { pid: 4242, procStart: "181411" }],
-])("[AGENT-13] %s says nothing", (_, written) => {
+])("[AGENT-13] %s is ignored", (_, written) => {
   expect(parseClaudeStatus(JSON.stringify(written), me)).toBeNull();
 });
 
-test("[AGENT-13] a half-written or missing file says nothing", () => {
+test("[AGENT-13] a half-written or missing file is ignored", () => {
   expect(parseClaudeStatus('{"pid":42', me)).toBeNull();
   expect(readClaudeStatus({ pid: process.pid, startTime: "0" })).toBeNull();
 });

@@ -59,10 +59,9 @@ export function parseClaudeStatus(text: string, process: { pid: number; startTim
   };
 }
 
-/** Seconds; the script takes milliseconds, and a machine that swaps must not stall a turn. */
+/** Seconds; the script takes milliseconds, but must not delay a turn on a machine that swaps. */
 const hookTimeout = 5;
 
-/** Events that a matcher can choose from; `*` takes all. */
 const hooks = {
   SessionStart: [{ hooks: [command("SessionStart")] }],
   UserPromptSubmit: [{ hooks: [command("UserPromptSubmit")] }],
@@ -70,7 +69,7 @@ const hooks = {
   PermissionRequest: [{ matcher: "*", hooks: [command("PermissionRequest")] }],
   PostToolUse: [{ matcher: "*", hooks: [command("PostToolUse")] }],
   PostToolUseFailure: [{ matcher: "*", hooks: [command("PostToolUseFailure")] }],
-  // Other notifications ("waiting for your input" after a minute) say nothing new.
+  // Other notifications ("waiting for your input" after a minute) are not needed.
   Notification: [
     { matcher: "permission_prompt", hooks: [command("PermissionPrompt")] },
     { matcher: "elicitation_dialog", hooks: [command("Elicitation")] },
@@ -148,11 +147,11 @@ export const claude: AgentDefinition = {
     files: [hookScriptFile, { name: "claude-settings.json", text: `${JSON.stringify({ hooks }, null, 2)}\n` }],
     env: {
       [hooksVariable]: "{hooks}",
-      // Drawn in its empty input line, a suggestion looks like text that a user typed.
+      // A suggestion in the empty input line looks like text that the user typed.
       CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "false",
     },
     hookRules: [
-      // It fires before a resumed conversation is drawn, and again when one is compacted in mid-turn.
+      // Fires before a resumed conversation is drawn, and again when one is compacted during a turn.
       { event: "SessionStart", activity: null, ...id },
       { event: "UserPromptSubmit", activity: "working", promptField: "data.prompt", ...id },
       { event: "PreToolUse", activity: "working" },
@@ -189,7 +188,7 @@ export const claude: AgentDefinition = {
     exclude: [".claude/settings.local.json"],
     readStatus: readClaudeStatus,
     input: {
-      // The sign of its shell mode is part of the text: a prompt typed behind it would be run as a command.
+      // `!`, its shell mode, is part of the text: a prompt typed after it would be run as a command.
       line: /\u2500{10,}[^\n]*\n(?:\u276f|(?=!))([^]*?)\n\u2500{10,}/g,
       empty: /^[\s\u00a0]*((Try "|Press up to edit queued).*)?$/,
       clear: "C-u",

@@ -1,7 +1,7 @@
 /**
  * Codex, seen with 0.166.0. Hooks go in by `-c`, which adds to the user's own and writes nothing to CODEX_HOME.
- * Codex asks once whether to trust them: that answer is the user's, so it is shown as `needs_input` and never given
- * by us. The commands are the same in every launch, so one answer is enough.
+ * Codex asks once whether to trust them. Only the user may answer, so it shows as `needs_input`. The commands are the
+ * same in every launch, so one answer is enough.
  */
 import type { AgentDefinition } from "../ports/agents.ts";
 import { readCodexPrompts } from "./transcripts.ts";
@@ -10,7 +10,7 @@ import { hookCommand, hookScriptFile, hooksVariable } from "./hook-script.ts";
 import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
 
-/** Seconds. Codex takes no more than one for the last two. */
+/** Timeouts in seconds. */
 export const codexHooks: Record<string, number> = {
   SessionStart: 5,
   UserPromptSubmit: 5,
@@ -74,14 +74,14 @@ export const codex: AgentDefinition = {
       dialog(/Update available![^]*^[\u203a>] \d\. /m, "Codex asks whether to update itself"),
       { where: "title", pattern: /^\[ . \] Action Required/, activity: "needs_input", reason: permission },
       { where: "title", pattern: /^[\u2801-\u28ff] /, activity: "working" },
-      // Before it sets a title of its own, the pane's title is the machine's name.
+      // Until it sets its own title, the pane's title is the host name.
       { where: "title", pattern: / \| /, activity: "idle" },
-      // Last: a prompt of yours that begins with a number looks the same.
+      // Last: a prompt that starts with a number looks the same.
       dialog(/^[\u203a>] \d\. /m, "Codex asks to choose from a list"),
     ],
     conversationGone: [/No saved session found with ID/],
     input: {
-      // Down to the last blank line: below that one stands its status, and the prompt may have blank lines too.
+      // Up to the last blank line, which its status follows: the prompt may have blank lines too.
       line: /^(?:\u203a|(?=!))((?:(?!\n[\u203a!])[^])*?)\n[^\S\n]*\n(?:[^\n]*\S[^\n]*(?:\n|(?![^])))+\s*(?![^])/gm,
       empty: /^\s*(Ask Codex .*)?$/,
       choices: /^ (\d+\.|\[.\]) /,
@@ -93,7 +93,7 @@ export const codex: AgentDefinition = {
     command: ["codex-acp"],
     env: {},
     notFound: [{ code: -32_002, message: null }],
-    // Its command refuses a policy that its adapter takes; what is deleted does not depend on it.
+    // The command refuses a policy that the adapter accepts; deleting does not depend on it.
     deleteCommand: ["codex", "delete", "--force", "-c", 'approval_policy="on-request"', "{id}"],
     npm: "@zed-industries/codex-acp",
     install: "Install its chat adapter with `npm install -g @zed-industries/codex-acp`.",
@@ -102,7 +102,7 @@ export const codex: AgentDefinition = {
   handsOver: true,
 };
 
-/** The script stays as the program's parent and passes no signal on. Null where it is no script of that package. */
+/** The script stays as the program's parent and does not pass signals on. Null for other scripts. */
 export function codexAcpProgram(script: string): string | null {
   try {
     const platform = `${process.platform}-${process.arch}`;

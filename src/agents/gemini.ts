@@ -1,7 +1,7 @@
 /**
- * Gemini CLI, seen with 0.61.0. It reads a file of settings that others name only if root owns it and every directory
- * above it, so hooks go in only where we are root; otherwise its window title says what it does. Its own clean-up at
- * start can delete conversations that were resumed before; the same file turns that off.
+ * Gemini CLI, seen with 0.61.0. It reads a settings file named by a variable only if root owns it and every directory
+ * above it, so hooks are installed only if we are root; otherwise its window title shows its activity. Its clean-up at
+ * start can delete conversations that were resumed before; the same file disables that.
  */
 import { existsSync } from "node:fs";
 import type { AgentDefinition, Machine } from "../ports/agents.ts";
@@ -16,7 +16,7 @@ const events = ["SessionStart", "BeforeAgent", "BeforeTool", "Notification", "Af
 
 const general = { sessionRetention: { enabled: false } };
 
-/** Defaults, not overrides: what the user or the administrator set still wins. */
+/** Defaults: settings of the user or the administrator still win. */
 const systemDefaults = {
   general,
   hooks: Object.fromEntries(
@@ -30,7 +30,7 @@ const systemDefaults = {
 const permission = "Gemini asks for permission";
 const id = { idField: "data.session_id" };
 
-/** The administrator's defaults; ours would hide them. */
+/** The administrator's defaults, which ours would hide. */
 const systemDefaultsPath: Partial<Record<NodeJS.Platform, string>> = {
   linux: "/etc/gemini-cli/system-defaults.json",
   darwin: "/Library/Application Support/GeminiCli/system-defaults.json",
@@ -87,7 +87,7 @@ export function gemini({ env, platform, isRoot }: Machine): AgentDefinition {
         ? { [hooksVariable]: "{hooks}", GEMINI_CLI_SYSTEM_DEFAULTS_PATH: "{hooks}/gemini-defaults.json" }
         : {},
       hookRules: [
-        // It fires while the folder's trust is still asked for; the title says when it is ready.
+        // Fires while its trust dialog is still open; the title shows when it is ready.
         { event: "SessionStart", activity: null, ...id },
         { event: "BeforeAgent", activity: "working", promptField: "data.prompt", ...id },
         { event: "BeforeTool", activity: "working" },
@@ -97,7 +97,7 @@ export function gemini({ env, platform, isRoot }: Machine): AgentDefinition {
         { event: "SessionEnd", activity: null },
       ],
       screenRules: [
-        // Its title says "Ready" while it asks these.
+        // Its title is "Ready" while these are open.
         dialog(/Do you trust the files in this folder\?/, "Gemini asks whether to trust this folder"),
         dialog(
           /How would you like to authenticate|Waiting for authentication|Enter Gemini API Key/,
@@ -107,14 +107,14 @@ export function gemini({ env, platform, isRoot }: Machine): AgentDefinition {
         { where: "title", pattern: /^\u270b/, activity: "needs_input", reason: permission },
         dialog(/\u25cf \d\. /, "Gemini asks to choose from a list"),
         { where: "title", pattern: /^\u2726/, activity: "working" },
-        // A moment before its title says so.
+        // A moment before its title changes.
         { where: "screen", pattern: /\(esc to cancel, |Resuming session\.\.\./, activity: "working" },
         { where: "title", pattern: /^\u25c7/, activity: "idle" },
       ],
       conversationGone: [/Error resuming session: (No previous sessions found|Invalid session identifier)/],
-      // It shows an empty composer for a second or two, then the conversation with another one.
+      // It shows an empty input line for a second or two, then the conversation with another one.
       begun: /^ ?> (?! *Type your message)\S|^\u2726 /m,
-      // Within 40 ms of a paste, and until it has drawn itself again, it makes a line break of Enter.
+      // Within 40 ms of a paste, and until it has redrawn, Enter becomes a line break.
       pasteGuardMs: 250,
       input: {
         line: /^ ?(?:[>*](?= )|(?=! ))([^]*?)\n(?=\u2500|\u2580)/gm,
@@ -128,7 +128,7 @@ export function gemini({ env, platform, isRoot }: Machine): AgentDefinition {
     chat: {
       command: ["gemini", "--acp"],
       env: {
-        // Or it starts itself again as a child: a second slower, and what is left in between ignores SIGTERM.
+        // Otherwise it restarts itself as a child: a second slower, and the parent ignores SIGTERM.
         GEMINI_CLI_NO_RELAUNCH: "true",
         ...(trustsOurSettings ? { GEMINI_CLI_SYSTEM_DEFAULTS_PATH: "{hooks}/gemini-defaults.json" } : {}),
       },
@@ -136,7 +136,7 @@ export function gemini({ env, platform, isRoot }: Machine): AgentDefinition {
         ? [{ name: "gemini-defaults.json", text: `${JSON.stringify({ general }, null, 2)}\n` }]
         : [],
       notFound: [{ code: -32_603, message: /Invalid session identifier|No previous sessions found/ }],
-      // Its own command takes a number in a list that changes under our hands.
+      // Its own command takes a number in a list that changes.
       deleteHint: "Find it with `gemini --list-sessions`, then `gemini --delete-session <number>`.",
       replayEnds: "commands",
       noLoadInBirthMinute: true,

@@ -47,7 +47,7 @@ describe.each(shells.map((shell) => ({ name: shell.join(" "), shell })))("$name"
   });
 
   test.each(["", "plain text", "[1,2]", "null", "12", '{"cut": "of'])(
-    "[AGENT-24] %j is no object: the event alone",
+    "[AGENT-24] %j is not an object: only the event is written",
     (text) => {
       run(shell, "SessionEnd", text);
       expect(written()).toEqual([{ event: "SessionEnd", at: expect.any(Number), data: null }]);
@@ -64,7 +64,7 @@ describe.each(shells.map((shell) => ({ name: shell.join(" "), shell })))("$name"
   });
 });
 
-test("[AGENT-26] lines of hooks that run at once stay whole", async () => {
+test("[AGENT-26] lines of concurrent hooks stay intact", async () => {
   const data = { prompt: "x".repeat(200_000) };
   const runs = Array.from({ length: 12 }, () => {
     const child = spawn(join(directory, "hook.sh"), ["PostToolUse"], { stdio: ["pipe", "ignore", "ignore"] });
@@ -89,7 +89,7 @@ test("the hook script is clean for shellcheck", () => {
   expect(ran).toMatchObject({ status: 0, stdout: "" });
 });
 
-test("[AGENT-27] the OpenCode plugin tells of the conversation that the person sees, not of its sub-agents", () => {
+test("[AGENT-27] the OpenCode plugin reports the conversation that the user sees, not its sub-agents", () => {
   writeFileSync(join(directory, "plugin.mjs"), opencodePlugin);
   const words = (sessionID: string, messageID: string, text: string) => ({ type: "text", sessionID, messageID, text });
   const events = [

@@ -10,7 +10,7 @@ const lines = process.env.${hooksVariable} + "/${hookLinesName}";
 const reported = new Set(["permission.asked", "permission.replied", "question.asked", "question.replied", "question.rejected"]);
 const children = new Set();
 let answering;
-let said = "";
+let message = "";
 
 function report(event, data) {
   try {
@@ -26,12 +26,12 @@ function take(event) {
   if (sessionID === undefined || children.has(sessionID)) return;
   if (type === "message.updated" && properties.info?.role === "assistant") answering = properties.info.id;
   if (type === "message.part.updated" && properties.part?.type === "text" && properties.part.messageID === answering) {
-    said = properties.part.text.slice(-1000);
+    message = properties.part.text.slice(-1000);
   }
   if (type === "session.created") report(type, { sessionID });
   if (type !== "session.status") return;
   const status = properties.status?.type;
-  report("session." + status, status === "idle" ? { sessionID, said } : { sessionID });
+  report("session." + status, status === "idle" ? { sessionID, said: message } : { sessionID });
 }
 
 export const Holdfast = async () => ({
@@ -61,7 +61,7 @@ export const opencode: AgentDefinition = {
   version: ["opencode", "--version"],
   model: { terminal: ["-m", "{model}"], chat: { option: "model" } },
   env: {},
-  // Its own service and list of models, and the providers that most people use; others are listed by the user.
+  // Its own service and model list, and the most common providers; users list others.
   hosts: [
     "opencode.ai",
     "models.dev",
@@ -119,14 +119,14 @@ export const opencode: AgentDefinition = {
     conversationGone: [/Session not found/],
     interrupt: ["Escape", "Escape"],
     input: {
-      // Lines with a bar without a gap: prompts that were sent have a bar as well, further up.
+      // Consecutive lines with a bar: sent prompts, further up, have one too.
       line: /^ *\u2503((?:[^\n]*\n *\u2503)*?[^\n]*)\n[ \u2503]*\n *\u2503[^\n]*\u00b7[^\n]*\n *\u2579/gm,
       empty: /^[\s\u2503]*(Ask anything.*)?$/,
-      // A conversation that was resumed has a column on the right.
+      // A resumed conversation has a column on the right.
       edge: /\u2579\u2580+/g,
       clear: "C-c",
     },
-    // Its first answer takes that long where the machine is busy.
+    // Its first response takes that long on a busy machine.
     confirmMs: 90_000,
   },
   chat: {

@@ -126,7 +126,7 @@ test.each(
   terminals.flatMap(({ id, terminal: { start, resume } }) =>
     resume === null ? [] : [[id, programOf(start), programOf(resume)] as const],
   ),
-)("[AGENT-4] an option of the user's that takes several values swallows no prompt of %s", (id, start, resume) => {
+)("[AGENT-4] a configured option with several values does not swallow a prompt of %s", (id, start, resume) => {
   const [one, two] = [
     ["--add-dir", "/a", "/b"],
     ["--more", "c"],
@@ -144,7 +144,7 @@ test.each(
   for (const words of [after.start, after.resume!]) expect(words[words.indexOf("c") + 1] ?? "-").toMatch(/^-/);
 });
 
-test("[AGENT-4] what extends a command of the user's comes at its end", () => {
+test("[AGENT-4] arguments that extend a custom command come at its end", () => {
   const layers = [
     said("mine", { from: "user", terminal: command("npx", "-y", "mine", "{prompt}") }),
     said("mine", { args: ["--fast"] }),
@@ -152,7 +152,7 @@ test("[AGENT-4] what extends a command of the user's comes at its end", () => {
   expect(openAgents(layers, machine).get("mine")!.terminal!.start).toEqual(["npx", "-y", "mine", "--fast"]);
 });
 
-test("[AGENT-3] what the project's file adds comes behind the user's; of two models the project's counts", () => {
+test("[AGENT-3] a project's arguments follow the user's; of two models the project's counts", () => {
   const layers = [
     said("gemini", { from: "user", model: "one", args: ["-a"], env: { A: "user", B: "user" } }),
     said("gemini", { model: "two", args: ["-b"], env: { A: "project" } }),
@@ -170,7 +170,7 @@ test("[AGENT-19] Claude Code suggests no prompts in its input line", () => {
 });
 
 describe.each(agents)("$id", (agent) => {
-  test("[AGENT-5] says how to get it", () => {
+  test("[AGENT-5] names how to install it", () => {
     for (const install of [agent.install, agent.chat?.install ?? agent.install]) expect(install).toMatch(/^[A-Z].*\.$/);
   });
 
@@ -203,7 +203,7 @@ describe.each(terminals)("$id in a terminal", ({ terminal }) => {
     expect(terminal.files.filter(({ name }) => !/^[\w-][\w.-]*$/.test(name))).toEqual([]);
   });
 
-  test("[AGENT-8] a question says what the person is asked", () => {
+  test("[AGENT-8] a dialog has a reason that names the question", () => {
     const asked = [...terminal.hookRules, ...terminal.screenRules].filter((rule) => rule.activity === "needs_input");
     expect(asked.filter(({ reason }) => !/^\w.*[^.]$/.test(reason ?? ""))).toEqual([]);
   });
@@ -226,7 +226,7 @@ test("the shell is the person's own, or the one that every system has", () => {
   expect(openAgents([], { ...machine, env: {} }).get("shell")?.terminal?.start).toEqual(["/bin/sh"]);
 });
 
-test("[AGENT-10] gemini gets a settings file only where it would read it, and says what else to do", () => {
+test("[AGENT-10] gemini gets a settings file only if it would read it, and otherwise a note for the user", () => {
   const without = openAgents([], { ...machine, isRoot: false }).get("gemini")!;
   expect(without.terminal?.files).toEqual([]);
   expect(without.terminal?.env).toEqual({});

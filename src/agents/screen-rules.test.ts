@@ -87,7 +87,7 @@ test.each(seen)("[AGENT-11] $agent with title '$title' and screen '$screen' is $
   expect(activityOf(agents.get(agent)!.terminal!, title ?? "", screen ?? "")).toBe(is);
 });
 
-test("[AGENT-8] every question that a screen shows has a reason that names what is asked", () => {
+test("[AGENT-8] every dialog on a screen has a reason that names the question", () => {
   const silent = agents
     .list()
     .flatMap(({ id, terminal }) =>
@@ -107,7 +107,7 @@ test.each([
   expect(agents.get("gemini")!.terminal!.begun!.test(screen)).toBe(begun);
 });
 
-test("[AGENT-15] no agent is idle because its start hook fired: it fires before the composer takes text", () => {
+test("[AGENT-15] no agent is idle because its start hook fired: it fires before the input line accepts text", () => {
   for (const { id, terminal } of agents.list().filter(({ npm }) => npm !== undefined)) {
     const starts = terminal?.hookRules.filter(({ event }) => /^(SessionStart|session\.created)$/.test(event)) ?? [];
     expect([id, starts.filter(({ activity }) => activity !== null)]).toEqual([id, []]);
@@ -123,7 +123,7 @@ const gone: [string, string][] = [
   ["demo", "demo: no conversation x"],
 ];
 
-test.each(gone)("[AGENT-12] %s says that a conversation is gone: %s", (agent, text) => {
+test.each(gone)("[AGENT-12] %s reports that a conversation is gone: %s", (agent, text) => {
   expect(agents.get(agent)!.terminal!.conversationGone.some((pattern) => pattern.test(text))).toBe(true);
 });
 

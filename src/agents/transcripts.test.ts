@@ -32,7 +32,7 @@ const of = (agentSessionId: string | null = id) => ({
   since,
 });
 
-test("[AGENT-17] claude: what was said before does not count, and what it keeps for later does", () => {
+test("[AGENT-17] claude: earlier prompts do not count, and queued ones do", () => {
   const user = (text: string, timestamp: string) => ({ type: "user", timestamp, message: { content: text } });
   write(`.claude/projects/-tmp-w-x/${id}.jsonl`, [
     user("old", before),
@@ -58,7 +58,7 @@ const codexLine = (role: string, text: string, timestamp: string) => ({
 });
 const codexMeta = (cwd: string) => ({ timestamp: before, type: "session_meta", payload: { id, cwd } });
 
-test("[AGENT-17] codex: by its id, or by the folder that it works in where its hooks are off", () => {
+test("[AGENT-17] codex: by its id, or by its folder if its hooks are off", () => {
   const all = [
     codexMeta("/tmp/w.x"),
     codexLine("user", "old", before),

@@ -1,6 +1,6 @@
 /**
- * The prompts in an agent's own transcript, newest file first. Only its end is read, and only lines that were written
- * since the prompt was typed count: the same text may stand there from before.
+ * The prompts in an agent's own transcript. Only its end is read, and only lines written since the prompt was typed count:
+ * the same text may be there from before.
  */
 import {
   closeSync,
@@ -35,7 +35,7 @@ export function claudePrompt(line: Line): string[] {
   return line["type"] === "user" && line["isMeta"] !== true ? textOf(part(line["message"], "content")) : [];
 }
 
-/** Without hooks its id is not known: then the folder that its file names decides. */
+/** Without hooks its id is not known: then the file that names the worktree counts. */
 export function readCodexPrompts(of: TranscriptOf): string[] {
   const sessions = join(agentFolder(of, ".codex", "CODEX_HOME"), "sessions");
   const files = of.agentSessionId === null ? codexFilesOf(sessions, of) : codexFileOf(sessions, of.agentSessionId);
@@ -45,7 +45,7 @@ export function readCodexPrompts(of: TranscriptOf): string[] {
     .flatMap(codexPrompt);
 }
 
-/** By folder and id. A conversation's file stays in the folder of the day on which it began, however old that is. */
+/** By folder and id. A conversation's file stays in the folder of the day on which it started. */
 const foundCodexFiles = new Map<string, string>();
 
 function codexFileOf(sessions: string, id: string): string[] {
@@ -61,10 +61,10 @@ function codexFileOf(sessions: string, id: string): string[] {
   return [];
 }
 
-/** Its conversation began after the process did: one that is resumed has a known id. */
+/** The conversation is newer than the process: a resumed one has a known id. */
 function codexFilesOf(sessions: string, { process, workspace, since }: TranscriptOf): string[] {
   const started = startedAt({ ...process, bootId: bootId() });
-  // A day more, for a clock or a time zone that changed.
+  // One more day, in case the clock or the time zone changed.
   const first = started === null ? "" : dayFolder(Math.min(started, since) - 24 * 60 * 60_000);
   return codexFolders(sessions, first)
     .flatMap((folder) => changedFiles(folder, since, codexFile, 0))
@@ -136,7 +136,7 @@ function linesOf(file: string, since: number): Line[] {
     .filter((line) => writtenBy(String(line["timestamp"])) >= since);
 }
 
-/** To the millisecond, so that the same prompt a moment before does not count; a time in complete seconds was cut off. */
+/** Exact, so that the same prompt a moment earlier does not count; times in full seconds are rounded up. */
 function writtenBy(timestamp: string): number {
   return Date.parse(timestamp) + (timestamp.includes(".") ? 0 : slackMs);
 }

@@ -32,7 +32,7 @@ const thought = (words: string): OutputItem =>
   update({ sessionUpdate: "agent_thought_chunk", content: { type: "text", text: words } });
 const answer = (key: string, fields: object): OutputItem => message({ id: `hf:${launch}:${key}`, ...fields });
 
-test("[CHAT-64] chunks of one batch are one event, as long as they belong to one message", () => {
+test("[CHAT-64] chunks of one message in a batch are one event", () => {
   expect(
     map([text("a"), text("b"), thought("t"), thought("u"), text("c"), text("d", { messageId: "m" })]).events,
   ).toEqual([
@@ -73,7 +73,7 @@ describe("[CHAT-65] the answer to a prompt", () => {
   });
 });
 
-test("[CHAT-64] of the usage in one batch the last word counts, told before the turn ends", () => {
+test("[CHAT-64] only the latest usage of a batch is reported, before the turn ends", () => {
   const usage = (used: number): OutputItem => update({ sessionUpdate: "usage_update", used });
   expect(map([usage(1), text("a"), usage(2), answer("p:p-1", { result: {} })]).events).toMatchObject([
     { type: "agent.text" },
@@ -82,7 +82,7 @@ test("[CHAT-64] of the usage in one batch the last word counts, told before the 
   ]);
 });
 
-test("[CHAT-66] a tool call's updates of one batch are one event, with what each of them said", () => {
+test("[CHAT-66] a tool call's updates of one batch are one event with all of their fields", () => {
   const tool = (fields: object): OutputItem =>
     update({ sessionUpdate: "tool_call_update", toolCallId: "t", ...fields });
   expect(map([tool({ title: "ls", status: "pending" }), tool({ status: "completed", rawOutput: 1 })]).events).toEqual([
@@ -118,7 +118,7 @@ describe("[CHAT-67] a permission request", () => {
   });
 });
 
-describe("[TEXT-1] [TEXT-2] a permission request gets a name of ours", () => {
+describe("[TEXT-1] [TEXT-2] a permission request gets our own id", () => {
   const options = [{ optionId: "y", name: "Yes", kind: "allow_once" }];
   const ask = (id: unknown): OutputItem =>
     message({ id, method: "session/request_permission", params: { options, toolCall: { title: "rm" } } });
@@ -225,7 +225,7 @@ describe("[PERMISSION-10] a rule's answer is recorded with the question", () => 
   });
 });
 
-test("[CHAT-68] an unknown request is refused at once, an unknown notification ignored", () => {
+test("[CHAT-68] an unknown request is refused immediately, an unknown notification ignored", () => {
   const { events, lines } = map([
     message({ id: 3, method: "fs/read_text_file" }),
     message({ method: "x/y" }),
@@ -263,12 +263,12 @@ describe("[CHAT-69] replayed history", () => {
   });
 });
 
-test("[CHAT-70, DECIDE-21] an agent that goes on under another id is followed", () => {
+test("[CHAT-70, DECIDE-21] an agent that continues under another id is followed", () => {
   const other = update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: "a" } }, "s-2");
   expect(map([other, other]).events.map((event) => event.type)).toEqual(["conversation.pinned", "agent.text"]);
 });
 
-test("[CHAT-71] what was picked is stored when the agent agreed, and a refusal is shown", () => {
+test("[CHAT-71] a setting is stored once the agent accepts it, and a refusal is shown", () => {
   const key = settingKey({ set: "config", id: "effort:x", value: "very high" }, "person", "n");
   expect(map([answer(key, { result: { configOptions: [] } })]).events).toEqual([
     { type: "config.changed", configOptions: [], picked: { id: "effort:x", value: "very high" }, by: "person" },

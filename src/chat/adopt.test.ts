@@ -31,7 +31,7 @@ test("[HOME-7] the answer to the last prompt is found in an output that is longe
   expect(await openPrompt(directory, launch, { prompts: [first, last] })).toBeNull();
 });
 
-test("[HOME-7] what was sent is read from the first unknown byte, and a line that is not ours is noticed", async () => {
+test("[HOME-7] sent lines are read from the first unknown byte, and foreign lines are detected", async () => {
   const file = join(directory, "in");
   writeFileSync(file, prompt(first) + prompt(last));
   expect(await readSent(directory, launch, 0)).toEqual({ prompts: [first, last], replayFilter: null });

@@ -48,7 +48,7 @@ test("[CHAT-99] an unmounted home removes nothing, whether its mount point is th
   expect(files.isRemoved(out)).toBe(false);
 });
 
-test("[CHAT-99] files are lost once each look of ten seconds found them removed, and that is reported once", () => {
+test("[CHAT-99] files that are missing for ten seconds are lost, and that is reported once", () => {
   const proc = { missingSince: null, lossReported: false };
   expect(seeLoss(proc, true, 0)).toBe(false);
   expect(seeLoss(proc, true, lossMs - 1)).toBe(false);

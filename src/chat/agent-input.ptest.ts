@@ -43,7 +43,7 @@ test("[CHAT-60] a prompt whose line was cut off at any byte is completed by the 
   expect(world.text(id).match(/x\d{3}/g)).toEqual(expected);
 }, 240_000);
 
-test("[CHAT-61] where somebody else wrote to the agent's input nothing is written, and that is said", async () => {
+test("[CHAT-61] nothing is written if another process wrote to the agent's input, and that is reported", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   const input = join(world.files(id), "in");

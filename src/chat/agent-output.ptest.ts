@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { AcpWorld } from "../../test/agents/acp-world.ts";
 import { until } from "../../test/harness/until.ts";
 
-test("[CHAT-51, BASE-5] one line of 200 MB is told as damage, the next line is unharmed, and memory stays bounded", async () => {
+test("[CHAT-51, BASE-5] one line of 200 MB is reported as damage, the next line is intact, and memory stays bounded", async () => {
   await using world = new AcpWorld();
   const id = await world.up("one-huge-line");
   const before = process.memoryUsage().rss;
@@ -21,7 +21,7 @@ test("[CHAT-51, BASE-5] one line of 200 MB is told as damage, the next line is u
   await until("the hole", () => statSync(join(world.files(id), "out")).blocks * 512 < 30e6);
 });
 
-test("[CHAT-52] lines that are not JSON are told as damage, and what is around them is kept", async () => {
+test("[CHAT-52] lines that are not JSON are reported as damage, and the lines around them are kept", async () => {
   await using world = new AcpWorld();
   const id = await world.up("invalid-json");
   await world.send(id, "go");
@@ -32,7 +32,7 @@ test("[CHAT-52] lines that are not JSON are told as damage, and what is around t
   expect(damaged.length).toBeGreaterThan(0);
 });
 
-test("[CHAT-53, CHAT-57] a file that was cut short is told as damage and read on from its start", async () => {
+test("[CHAT-53, CHAT-57] a truncated file is reported as damage and read again from its start", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   await world.send(id, "gate: open\nsay: after the cut");
@@ -68,7 +68,7 @@ test("[CHAT-54] a line that is still being written is waited for, across daemons
   expect(await until("the words", () => world.text(id) || null)).toBe("in two halves");
 });
 
-test("[CHAT-56, CHAT-16] room is reserved ahead of the end of what an agent writes", async () => {
+test("[CHAT-56, CHAT-16] space is reserved ahead of the end of an agent's output", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   await world.send(id, "say: a word");
@@ -80,7 +80,7 @@ test("[CHAT-56, CHAT-16] room is reserved ahead of the end of what an agent writ
   expect(blocks * 512).toBeGreaterThan(size);
 });
 
-test("[CHAT-55] an agent with too much unread is stopped, and goes on when it was read", async () => {
+test("[CHAT-55] an agent with too much unread output is paused, and continues once it was read", async () => {
   await using world = new AcpWorld({ limits: { unreadBytes: 4 * 1024 * 1024 } });
   const id = await world.up("floods", { env: { FLOODS_MB: "24", FLOODS_MB_PER_S: "4000" } });
   const { run } = world.state(id);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AcpWorld } from "../../test/agents/acp-world.ts";
 
-test("[CHAT-46] an agent that says yes to a delete but still lists the conversation has not deleted it", async () => {
+test("[CHAT-46] an agent that accepts a delete but still lists the conversation has not deleted it", async () => {
   const warned: string[] = [];
   const silent = () => undefined;
   const warn = (message: string, fields?: object): void => void warned.push(`${message} ${JSON.stringify(fields)}`);
@@ -14,7 +14,7 @@ test("[CHAT-46] an agent that says yes to a delete but still lists the conversat
   expect(warned.join("\n")).toContain(`"adapter":"${world.state(id).agent}"`);
 });
 
-test("[CHAT-46] an agent without session/delete says so, and nothing is warned of", async () => {
+test("[CHAT-46] an agent without session/delete is reported as such, without a warning", async () => {
   const logged: [string, unknown][] = [];
   const at = (level: string) => (_message: string, fields?: object) => void logged.push([level, fields]);
   await using world = new AcpWorld({

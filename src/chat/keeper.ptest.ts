@@ -7,7 +7,7 @@ import { until } from "../../test/harness/until.ts";
 import { echo, KeeperWorld, privateMemory, shells, stateOf } from "./keeper.fixture.ts";
 
 const hasShellcheck = spawnSync("shellcheck", ["--version"]).error === undefined;
-test.runIf(hasShellcheck)("[CHAT-1] shellcheck has nothing to say (needs shellcheck)", () => {
+test.runIf(hasShellcheck)("[CHAT-1] shellcheck reports nothing (needs shellcheck)", () => {
   const script = new URL("keeper.sh", import.meta.url).pathname;
   const checked = spawnSync("shellcheck", ["--shell=sh", "--severity=style", script], { encoding: "utf8" });
   expect(checked.stdout).toBe("");
@@ -20,7 +20,7 @@ test("[CHAT-1] the script that is launched is the script that is read and checke
 });
 
 describe.each(shells)("$name", ({ shell, mostPrivate }) => {
-  test("[CHAT-2] a line reaches the agent once, whole or in two halves, however often the bell is rung", async () => {
+  test("[CHAT-2] a line reaches the agent once, in one piece or two, however often the bell is rung", async () => {
     await using world = new KeeperWorld({ shell, command: echo });
     await world.pids();
     expect(world.ring("r")).toBe("rung");
@@ -36,7 +36,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     expect(world.read("err")).toBe("");
   });
 
-  test("[CHAT-2] what stood in the file before the agent started is read", async () => {
+  test("[CHAT-2] lines written before the agent started are read", async () => {
     await using world = new KeeperWorld({ shell, command: ["sh", "-c", 'read -r line; echo "got $line"'] });
     world.append("early\n");
     await world.say("");
@@ -44,7 +44,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     expect(await world.exit()).toBe(0);
   });
 
-  test("[CHAT-3] q closes the agent's stdin after what was rung before it, and nothing else is read", async () => {
+  test("[CHAT-3] q closes the agent's stdin after the lines rung before it, and nothing else is read", async () => {
     await using world = new KeeperWorld({ shell, command: [...echo.slice(0, 2), `${echo[2]}; exit 3`] });
     await world.say("one\n");
     await world.heard("got one\n");
@@ -72,7 +72,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     expect(existsSync(world.path("exit.tmp"))).toBe(false);
   });
 
-  test("[CHAT-4] a command that is not there leaves 127 and says so", async () => {
+  test("[CHAT-4] a missing command leaves 127 and an error message", async () => {
     await using world = new KeeperWorld({ shell, command: ["no-such-agent", "--acp"] });
     expect(await world.exit()).toBe(127);
     expect(world.read("err")).toContain("no-such-agent");
@@ -131,7 +131,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     }
   });
 
-  test("[CHAT-6] a killed keeper harms nothing, and what it leaves ends with the agent", async () => {
+  test("[CHAT-6] a killed keeper does no harm, and its helpers exit with the agent", async () => {
     await using world = new KeeperWorld({ shell, command: echo, tick: 0.05 });
     const { keeper, feeder, watcher } = await world.pids();
     await world.say("one\n");
@@ -161,7 +161,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     await world.gone();
   });
 
-  test("[CHAT-6] a feeder killed in the middle of a line leaves that line whole", async () => {
+  test("[CHAT-6] a feeder killed in the middle of a line leaves that line intact", async () => {
     await using world = new KeeperWorld({ shell, command: echo });
     const { feeder } = await world.pids();
     const agent = await world.agent();
@@ -189,7 +189,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     expect(world.read("out")).toBe("got one\nend\n");
   });
 
-  test("[CHAT-7] stopped and continued, each of the processes goes on where it was", async () => {
+  test("[CHAT-7] each process continues where it was after a stop signal", async () => {
     await using world = new KeeperWorld({ shell, command: echo });
     const { keeper, feeder, watcher } = await world.pids();
     const all = [keeper, feeder, watcher, await world.agent()];
@@ -229,7 +229,7 @@ describe.each(shells)("$name", ({ shell, mostPrivate }) => {
     if (process.env["HOLDFAST_TEST_SHOW"] !== undefined) console.log(shell.join(" "), before, after);
   });
 
-  test("[CHAT-9] a hundred megabytes of output arrive whole", async () => {
+  test("[CHAT-9] a hundred megabytes of output arrive intact", async () => {
     const line = `${"y".repeat(99)}\n`;
     const flood = ["sh", "-c", `yes ${"y".repeat(99)} | head -n 1000000`];
     await using world = new KeeperWorld({ shell, command: flood, tick: 0.05 });

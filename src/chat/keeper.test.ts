@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
-test("[CHAT-1] the keeper stays small: what it does not contain cannot force its replacement", () => {
+test("[CHAT-1] the keeper stays small, so that it rarely has to be replaced", () => {
   const text = readFileSync(new URL("keeper.sh", import.meta.url), "utf8");
   const lines = text.split("\n");
   expect(lines.length - 1).toBeLessThanOrEqual(90);

@@ -56,7 +56,7 @@ test("[CHAT-40] a load that another daemon began is not begun twice, and its rep
   expect(world.store.inputAfter(launch, 0).filter((row) => row.key.startsWith("load"))).toHaveLength(1);
 });
 
-test("[CHAT-41] a conversation that the agent no longer has is told as gone; one that never got a prompt is begun anew", async () => {
+test("[CHAT-41] a conversation that the agent lost is reported as gone; one without a prompt is started over", async () => {
   await using world = new AcpWorld();
   const id = await world.create("forgets-sessions");
   await prompted(world, id);
@@ -81,16 +81,13 @@ test.each([
   ["lists it no more", { LISTS: '["other"]' }, true],
   ["still lists it", { LISTS: '["other","old-id"]' }, false],
   ["has no list", {}, false],
-])(
-  "[CHAT-41] where a refusal may mean anything, the conversation is gone if the agent %s",
-  async (_says, env, gone) => {
-    await using world = new AcpWorld({ deadlines: { retryMs: 10 } });
-    const notFound = [{ code: -32_002, message: null, confirm: "list" as const }];
-    const id = await world.create("forgets-sessions", { env, notFound });
-    await prompted(world, id);
-    expect(await world.launch(id, "resume")).toMatchObject({ launched: false, conversationGone: gone });
-  },
-);
+])("[CHAT-41] after an unclear refusal, the conversation is gone if the agent %s", async (_says, env, gone) => {
+  await using world = new AcpWorld({ deadlines: { retryMs: 10 } });
+  const notFound = [{ code: -32_002, message: null, confirm: "list" as const }];
+  const id = await world.create("forgets-sessions", { env, notFound });
+  await prompted(world, id);
+  expect(await world.launch(id, "resume")).toMatchObject({ launched: false, conversationGone: gone });
+});
 
 test("[CHAT-49] an agent finds its files in the launch's own directory, and is run without the script before it", async () => {
   await using world = new AcpWorld();
@@ -110,7 +107,7 @@ test("[CHAT-49] an agent finds its files in the launch's own directory, and is r
   expect(readFileSync(join(world.files(id), "settings.json"), "utf8")).toBe("{}\n");
 });
 
-test("[CHAT-43] an agent that wants somebody to sign in says so, instead of hanging", async () => {
+test("[CHAT-43] an agent that requires a sign-in is reported, instead of hanging", async () => {
   await using world = new AcpWorld();
   const id = await world.create("auth-required");
   const result = await world.launch(id);

@@ -16,7 +16,7 @@ async function pidOf(world: AcpWorld, id: SessionId, what: string): Promise<numb
 /** As a daemon's: a quarter of it is for the answer to a cancel, half of it for all that ends on its own. */
 const stopping = { force: false, deadlineMs: 9_000 };
 
-test("[CHAT-28] a killed keeper harms nothing: the agent goes on and is adopted by its own identity", async () => {
+test("[CHAT-28] a killed keeper does no harm: the agent continues and is adopted by its own identity", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   process.kill(await pidOf(world, id, "keeper"), "SIGKILL");
@@ -29,7 +29,7 @@ test("[CHAT-28] a killed keeper harms nothing: the agent goes on and is adopted 
   expect(world.everything({ id })).toEqual([]);
 });
 
-test("[CHAT-37] the death of an idle agent is told of at once", async () => {
+test("[CHAT-37] the death of an idle agent is reported immediately", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   const told: unknown[] = [];
@@ -61,7 +61,7 @@ test("[CHAT-29] an agent without a feeder is deaf; a stopped feeder is continued
   expect((await world.runtime.stop(world.state(id), stopping)).remaining).toEqual([]);
 });
 
-test("[CHAT-30, DECIDE-30] an agent that dies in mid-turn: the rest of its words is read before its files go", async () => {
+test("[CHAT-30, DECIDE-30] if an agent dies during a turn, its last output is read before its files are removed", async () => {
   await using world = new AcpWorld();
   const id = await world.up("dies-mid-turn");
   await world.send(id, "go");
@@ -97,7 +97,7 @@ test("[CHAT-31] leftovers of a dead agent are read by the next daemon, from the 
   expect(world.text(id)).toBe("last words");
 });
 
-test("[CHAT-32, TERMINAL-3] stop ends tools with a session of their own, keeper and feeder, and loses no turn", async () => {
+test("[CHAT-32, TERMINAL-3] stop ends tools in their own process session, keeper and feeder, and loses no turn", async () => {
   await using world = new AcpWorld();
   const id = await world.up("setsids-children");
   await world.send(id, "go");
@@ -135,7 +135,7 @@ test("[CHAT-34] without its record file, or with a damaged one, an agent is adop
   await world.runtime.stop(world.state(id), stopping);
 });
 
-test("[CHAT-36] an agent that was started but not written down is found by what its keeper wrote, if it carries our marker", async () => {
+test("[CHAT-36] an agent that was started but not recorded is found by its keeper's files, if it carries our marker", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   const [place] = world.store.allLaunchOffsets();
@@ -152,7 +152,7 @@ test("[CHAT-36] an agent that was started but not written down is found by what 
   expect((await world.runtime.stop(world.state(id), stopping)).remaining).toEqual([]);
 });
 
-test("[CHAT-35] a launch of another boot is read, cleared away, and told as lost with the machine", async () => {
+test("[CHAT-35] a launch of another boot is read, removed, and reported as lost with the machine", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   await world.send(id, "gate: open\nsay: before the reboot");
@@ -173,7 +173,7 @@ async function names(world: AcpWorld, id: SessionId): Promise<string[]> {
   return seen.is === "known" ? seen.value.processes.map((one) => one.what) : [];
 }
 
-test("[CHAT-48] an agent of another build than would be launched now is told as stale, and adopted all the same", async () => {
+test("[CHAT-48] an agent of an outdated build is reported as stale, and adopted nevertheless", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   expect((await world.look(id)).seen).toMatchObject({ value: { stale: false } });

@@ -12,7 +12,7 @@ for (const [how, fallocate] of [
   ["is missing", "/nowhere/fallocate"],
   ["fails", "false"],
 ]) {
-  test(`[CHAT-58] where fallocate ${how}, what was read is given back by a cut, and nothing is lost`, async () => {
+  test(`[CHAT-58] if fallocate ${how}, read output is freed by truncating the file, and nothing is lost`, async () => {
     const over = { fallocate: fallocate!, limits: { punchBytes: mib } };
     await using world = new AcpWorld(over);
     const id = await world.up("floods", { env: { FLOODS_MB: "12", FLOODS_MB_PER_S: "40" } });
@@ -42,7 +42,7 @@ const deaths: [string, (out: string, line: string) => void][] = [
 ];
 
 for (const [step, leave] of deaths) {
-  test(`[CHAT-59] a daemon that died when it had ${step}: the next one reads what is new, once`, async () => {
+  test(`[CHAT-59] after a daemon died when it had ${step}, the next one reads new output once`, async () => {
     await using world = new AcpWorld();
     const id = await world.up("demo");
     await world.send(id, "say: before");

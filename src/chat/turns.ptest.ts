@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { AcpWorld } from "../../test/agents/acp-world.ts";
 import { until } from "../../test/harness/until.ts";
 
-test("[CHAT-17] a prompt becomes words and the turn ends with the agent's own stop reason", async () => {
+test("[CHAT-17] a prompt gets a reply and the turn ends with the agent's own stop reason", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   const promptId = await world.send(id, "say: hello\nsay: world");
@@ -103,7 +103,7 @@ test("[CHAT-22] a turn is ended by force only while there is one, and its late a
   expect(world.ends(id)).toEqual(["forced"]);
 });
 
-test("[CHAT-23] what an agent says outside of a turn is a turn of its own, over when nothing more comes", async () => {
+test("[CHAT-23] output outside of a turn is its own turn, which ends when nothing more arrives", async () => {
   await using world = new AcpWorld();
   world.die();
   world.start({}, 100);
@@ -126,7 +126,7 @@ test("[CHAT-24] an agent that answers twice ends one turn", async () => {
   expect(world.ends(id)).toHaveLength(3);
 });
 
-test("[CHAT-25] what we do not offer is answered as an unknown method at once", async () => {
+test("[CHAT-25] an unsupported method is refused immediately", async () => {
   await using world = new AcpWorld();
   const id = await world.up("demo");
   const request = { jsonrpc: "2.0", id: "from-agent", method: "fs/read_text_file", params: {} };

@@ -26,7 +26,7 @@ const stubborn = ["sh", "-c", `setsid sh -c '(${forever}) & exit 0'; echo ready;
 
 // Side by side: they mostly wait for the watcher.
 describe.concurrent.each(shells)("$name", ({ shell }) => {
-  test("[CHAT-10] a record that is gone twice ends the whole tree, children with a session of their own too", async () => {
+  test("[CHAT-10] a record that is missing twice stops the complete tree, including children in their own session", async () => {
     await using world = new KeeperWorld({ shell, command: withDaemon, tick });
     await world.heard("ready\n");
     await world.looks(2);
@@ -67,7 +67,7 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
     expect(await world.exit()).toBe(137);
   });
 
-  test("[CHAT-11] a record that is away for one look ends nothing, also when that happens again", async () => {
+  test("[CHAT-11] a record that is missing for one check stops nothing, even repeatedly", async () => {
     await using world = new KeeperWorld({ shell, command: echo });
     await world.settled();
     for (let time = 0; time < 2; time += 1) {
@@ -95,7 +95,7 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
   });
 
   test.runIf(process.getuid?.() !== 0)(
-    "[CHAT-11] a directory that cannot be searched says nothing (needs a user other than root)",
+    "[CHAT-11] a directory that cannot be searched proves nothing (needs a user other than root)",
     async () => {
       await using world = new KeeperWorld({ shell, command: echo });
       await world.settled();
@@ -127,7 +127,7 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
     },
   );
 
-  test("[CHAT-13] so many own ticks without another beat end the tree; each beat starts anew", async () => {
+  test("[CHAT-13] a number of ticks without a heartbeat stops the tree; each heartbeat restarts the count", async () => {
     const ticks = 6;
     await using world = new KeeperWorld({ shell, command: echo, ticks });
     await world.settled();
@@ -141,7 +141,7 @@ describe.concurrent.each(shells)("$name", ({ shell }) => {
     expect(await world.exit()).toBe(143);
   });
 
-  test("[CHAT-13] what stands still, a stopped watcher or a restart that is pending, does not count", async () => {
+  test("[CHAT-13] a stopped watcher and a pending restart do not count", async () => {
     const ticks = 20;
     await using world = new KeeperWorld({ shell, command: echo, tick, ticks });
     world.writeRecord({ restarting: true });

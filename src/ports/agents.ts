@@ -7,76 +7,73 @@ import type { Activity } from "../contract/ids.ts";
 export interface TerminalAgent {
   /** argv of a first start. */
   start: string[];
-  /** Appended to `start` when there is a first prompt; null where one cannot be given by argument. */
+  /** Appended to `start` with a first prompt; null if the agent does not accept one as an argument. */
   startPrompt: string[] | null;
-  /** argv that takes the conversation `{id}` up again; null where the agent has none. */
+  /** argv that resumes the conversation `{id}`; null if the agent cannot. */
   resume: string[] | null;
   resumePrompt: string[] | null;
   /**
    * How many words at the end of `start` and `resume` follow the arguments of configuration files. The prompt comes last,
-   * so an option that takes several values must not stand right before it.
+   * so an option with several values must not come right before it.
    */
   ownOptions?: { start: number; resume: number };
-  /** `chosen`: we mint the id and pass it; `reported`: a hook names it; `none`: it cannot be known. */
+  /** Who names the conversation. `chosen`: Holdfast; `reported`: the agent, by a hook; `none`: it has no id. */
   pin: "chosen" | "reported" | "none";
   /** Files written for each launch below `{hooks}`, outside the worktree. */
   files: { name: string; text: string; executable?: boolean }[];
   env: Record<string, string>;
-  /** How a line that a hook wrote becomes activity, first match wins. */
+  /** Maps hook lines to activity; the first match wins. */
   hookRules: HookRule[];
-  /** How the rendered screen or the pane's title shows activity, first match wins. */
+  /** Maps the rendered screen or the pane's title to activity; the first match wins. */
   screenRules: ScreenRule[];
-  /** Seen on the screen when the agent refuses to resume because the conversation does not exist. */
+  /** Text on the screen if the conversation to resume does not exist. */
   conversationGone: RegExp[];
-  /** Paths below the worktree that the agent itself writes and that must not show as changes. */
+  /** Paths in the worktree that the agent itself writes and that must not show as changes. */
   exclude: string[];
   /**
-   * What the screen shows once the agent has begun its first prompt or resumed a conversation. For agents that look ready
-   * before that and then draw themselves again: what is typed in between is lost.
+   * Text on the screen once the agent has started its first prompt or resumed a conversation. For agents that look ready
+   * earlier and then redraw: text typed in between is lost.
    */
   begun?: RegExp;
-  /** How long after a paste an Enter is taken for part of it by this agent, with room for a busy machine. */
+  /** How long after a paste this agent takes an Enter for part of it, with a margin for busy machines. */
   pasteGuardMs?: number;
   /** tmux key names that interrupt a turn. */
   interrupt: string[];
-  /** How the agent shows the line that a prompt is typed into. Without it nothing shows when the agent is ready. */
+  /** The line that a prompt is typed into. Without it nothing shows when the agent is ready. */
   input?: InputLine;
-  /** How long after Enter the agent's own confirmation may take on a busy machine; 20 s where it is left out. */
+  /** How long the agent may take to confirm a prompt on a busy machine (default: 20 s). */
   confirmMs?: number;
   /**
-   * The prompts that the agent's own transcript of this conversation has since then. For agents whose hooks may be off:
-   * Codex runs them only if trusted, Gemini only from settings that it trusts.
+   * New prompts in the agent's own transcript of this conversation. For agents whose hooks may be off: Codex runs them
+   * only if trusted, Gemini only from settings that it trusts.
    */
   readPrompts?: (of: TranscriptOf) => string[];
-  /**
-   * The agent's own status file for this process, if it keeps one. It takes precedence over hooks and screen: it is
-   * right after an interrupt too, for which agents have no hook.
-   */
+  /** The agent's own status file. Takes precedence over hooks and screen: it is also right after an interrupt. */
   readStatus?: (process: { pid: number; startTime: string }, ownHome?: string | null) => AgentStatus | null;
 }
 
 export interface InputLine {
-  /** Its first group is what is in the line; of several matches on the screen the last counts. */
+  /** Its first group is the line's text; the last match on the screen counts. */
   line: RegExp;
-  /** What the group matches while nothing is typed, place-holders included. */
+  /** Matches the group while nothing is typed, placeholders included. */
   empty: RegExp;
-  /** The frame's lower edge: what stands to the right of its end is beside the line and not in it. */
+  /** The frame's lower edge: text to the right of its end is not part of the line. */
   edge?: RegExp;
-  /** Text that may be a dialog's list instead, where one is drawn like the line; without it a line is never a dialog. */
+  /** Text that may be a dialog's list, if the agent draws one like the line. */
   choices?: RegExp;
-  /** The tmux key that takes typed text out again, pressed only while text is seen. */
+  /** The tmux key that clears the line, pressed only while it contains text. */
   clear: string;
-  /** Shown while the agent itself keeps a prompt until its turn is over. */
+  /** Shown while the agent itself queues a prompt until its turn is over. */
   keeps?: RegExp;
 }
 
 export interface TranscriptOf {
   process: { pid: number; startTime: string };
   workspace: string;
-  /** Null where it is not known yet. */
+  /** Null if it is not known yet. */
   agentSessionId: string | null;
   since: number;
-  /** Of a contained session: its agent's home, as it is outside. */
+  /** A contained session's own home, as a path outside. */
   ownHome?: string | null;
 }
 
@@ -91,9 +88,9 @@ export interface HookRule {
   /** Equals the `event` field of the hook's line. */
   event: string;
   activity: Activity | null;
-  /** Field of the hook's JSON that holds the conversation id. */
+  /** Field of the hook's JSON with the conversation id. */
   idField?: string;
-  /** Field of the hook's JSON that holds the prompt as the agent got it: proof of delivery. */
+  /** Field of the hook's JSON with the prompt that the agent received: proof of delivery. */
   promptField?: string;
   /** Field of the hook's JSON with the agent's last message. */
   messageField?: string;
@@ -113,32 +110,32 @@ export interface ChatAgent {
   command: string[];
   env: Record<string, string>;
   /**
-   * How `session/load` and `session/resume` report that the conversation does not exist. With `confirm`, the agent reports the
-   * same of failures that pass: then its list of conversations decides.
+   * How `session/load` and `session/resume` report that the conversation does not exist. With `confirm`, temporary failures
+   * look the same: then the agent's list of conversations decides.
    */
   notFound: { code: number; message: RegExp | null; confirm?: "list" }[];
-  /** Where the replay after `session/load` ends: with its answer (default), or later with the list of commands. */
+  /** What ends the replay after `session/load`: the response (default), or the later list of commands. */
   replayEnds?: "answer" | "commands";
   /** Loading a conversation that does not exist opens an empty one: the agent's list of conversations decides first. */
   opensUnknown?: boolean;
-  /** The agent destroys a conversation that is loaded in the minute of its birth. */
+  /** The agent destroys a conversation that is loaded in the minute of its creation. */
   noLoadInBirthMinute?: boolean;
   /** argv of its own command that deletes the conversation `{id}`; for agents without `session/delete`. */
   deleteCommand?: string[];
-  /** How a user deletes what the agent keeps, where we cannot. */
+  /** How the user deletes the agent's copy, if Holdfast cannot. */
   deleteHint?: string;
   /** How to get the command if it is in another npm package than the agent itself. */
   install?: string;
   npm?: string;
   /** Files written for each launch below `{hooks}`. */
   files?: TerminalAgent["files"];
-  /** What the command's script would only start, found by the script's real path, to be run in its place. */
+  /** The program that the command's script would only start, by the script's real path; run instead of it. */
   program?: (script: string) => string | null;
   /** Session options, by id, that are set once a conversation is open, unless the user chose otherwise. */
   options?: Record<string, string>;
 }
 
-/** What a definition may depend on. */
+/** The machine, as far as definitions depend on it. */
 export interface Machine {
   env: NodeJS.ProcessEnv;
   platform: NodeJS.Platform;
@@ -166,12 +163,12 @@ export interface AgentDefinition {
   label: string;
   /** How to install it, for the error if it is missing. */
   install: string;
-  /** argv that prints a version, where there is one. */
+  /** argv that prints a version; null if there is none. */
   version: string[] | null;
   terminal: TerminalAgent | null;
   chat: ChatAgent | null;
   env: Record<string, string>;
-  /** How a configured model is given to it: as arguments with `{model}`, or as a session option of that id. */
+  /** How a configured model is passed: as arguments with `{model}`, or as a session option of that id. */
   model?: { terminal: string[]; chat: { args: string[] } | { option: string } };
   /** Hosts of its models and of its sign-in: a contained session with an allow list reaches them without listing them. */
   hosts?: string[];
@@ -187,11 +184,11 @@ export interface AgentDefinition {
   handsOver?: boolean;
   /** The configuration file that defines or extends it last; left out for a built-in agent. */
   from?: AgentConfiguration["from"];
-  /** What the user should know of this agent; `doctor` prints it. */
+  /** Notes for the user, printed by `doctor`. */
   notes?: string[];
 }
 
-/** One configuration file's entry for an agent. Plain data: it is kept as text. */
+/** One configuration file's entry for an agent. Plain data: it is stored as text. */
 export interface AgentConfiguration {
   id: string;
   /** `user`: config.yaml, for all projects. `project`: a holdfast.yaml, for that file's projects alone. */
@@ -204,9 +201,9 @@ export interface AgentConfiguration {
   model: string | null;
 }
 
-/** Agents by project and name: two projects may mean different commands by one name. */
+/** Agents by project and name: one name may mean different commands in two projects. */
 export interface Agents {
   of(session: { project: string; agent: string }): AgentDefinition | null;
-  /** Null: those that every project has. */
+  /** Null: the agents of every project. */
   list(project: string | null): AgentDefinition[];
 }

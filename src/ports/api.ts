@@ -1,4 +1,4 @@
-/** What the server needs of the daemon: a handler per operation, the event log to follow, and who the caller is. */
+/** What the server needs from the daemon: a handler per operation, the event log, and the caller's identity. */
 import type { Claims, Peer } from "../contract/caller.ts";
 import type { Input, OperationName, Output, Params, Query } from "../contract/operations.ts";
 import type { Right } from "../contract/rights.ts";

@@ -1,4 +1,4 @@
-/** What the daemon asks of a chat runtime beyond `Runtime`, and what that runtime needs of the daemon. */
+/** A chat runtime beyond `Runtime`, and what it needs from the daemon. */
 import type { AgentSetting } from "../contract/acp.ts";
 import type { Actor, LaunchId, SessionId } from "../contract/ids.ts";
 import type { OutputItem } from "../model/acp.ts";
@@ -6,7 +6,7 @@ import type { SessionState } from "../model/session.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Transition, Store } from "./store.ts";
 
-/** The part of the store that a chat runtime writes: lines before they are sent, places as they move. */
+/** The part of the store that a chat runtime uses: lines before they are sent, and offsets. */
 export type ChatStore = Pick<
   Store,
   "session" | "chat" | "allLaunchOffsets" | "launchOffsets" | "inputRow" | "inputAfter" | "forgetLaunch"
@@ -29,11 +29,11 @@ export interface Ingested {
   replies: boolean;
   /** Keys of our requests that were answered in this batch. */
   answered: string[];
-  /** Whether a decision may follow from it: a turn, a question or an answer. */
+  /** Whether a decision may follow from it: a turn, a permission request or an answer. */
   decisive: boolean;
 }
 
-/** Makes events of a batch and commits them with its place; a batch whose place is not the stored one writes nothing. */
+/** Commits a batch's events with its offset; writes nothing if `from` is not the stored offset. */
 export type Ingest = (batch: OutputBatch) => Promise<Ingested>;
 
 export type Answered =
@@ -44,7 +44,7 @@ export type Answered =
 export type ConfigureResult = { applied: true } | { applied: false; why: string };
 
 export type CancelResult =
-  /** The agent ended the turn; `stopReason` is its own word. */
+  /** The agent ended the turn with its own `stopReason`. */
   | { cancelled: "ended"; stopReason: string }
   | { cancelled: "no-turn" }
   | { cancelled: "not-yet" }
@@ -66,21 +66,21 @@ export interface Chat {
   adoptUnrecorded(session: SessionState, launch: LaunchId, events: Transition): Promise<void>;
   /** Content types that the latest launch supports in a prompt; null while unknown. */
   promptCapabilities(session: SessionState): PromptCapabilities | null;
-  /** Answers a permission request, once, whichever client answers and whenever it was made. */
+  /** Answers a permission request; only the first answer counts. */
   answer(session: SessionState, requestId: string, optionId: string, by: Actor): Promise<Answered>;
-  /** Answers open questions with `cancelled`, asks the agent to end its turn, and waits so long for it to do so. */
+  /** Answers open permission requests with `cancelled`, asks the agent to end its turn, and waits for that. */
   cancel(session: SessionState, options: { by: Actor; waitMs: number }): Promise<CancelResult>;
   /** Force-ends the stored turn; false if no turn is open. */
   endTurn(session: SessionState, by: Actor): Promise<boolean>;
-  /** Mode, model or another option; stored when the agent agreed, and applied again to its later launches. */
+  /** Mode, model or another option; stored once the agent accepted it, and applied again to later launches. */
   configure(session: SessionState, pick: AgentSetting, by: Actor): Promise<ConfigureResult>;
-  /** Asks the living agent to delete its own copy of the conversation. Only for a permanent removal. */
+  /** Asks the running agent to delete its own copy of the conversation. Only for a permanent removal. */
   deleteConversation(session: SessionState): Promise<DeleteOutcome>;
   /** Runs the agent's own command that deletes a conversation; only once nothing of the session runs. */
   deleteByCommand(session: SessionState, env: Record<string, string>): Promise<OwnDeleteOutcome>;
   /** Marks a pending restart, which abandoned keepers wait for. */
   markRestarting(session: SessionState): void;
-  /** Removes what is kept of a session that is deleted permanently and of which nothing runs. */
+  /** Removes the files of a permanently deleted session of which nothing runs. */
   forget(session: SessionState): void;
   /** The newest lines of the agent's stderr. */
   errorLines(session: SessionState, lines: number): string[];

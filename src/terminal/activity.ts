@@ -1,7 +1,7 @@
 /**
- * What the agent is doing, from its own word (hooks) and what it shows (title, screen). Hooks come first; the screen
- * corrects them only where a hook is known to be missing: no agent has one for an interrupted turn or an answered
- * question. When in doubt a question stays open, because it must never be typed into.
+ * What the agent is doing, from its hooks and from what it shows (title, screen). Hooks come first; the screen corrects
+ * them only where a hook is known to be missing: no agent has one for an interrupted turn or an answered dialog. When in
+ * doubt a dialog stays open, because it must never be typed into.
  */
 import type { ScreenRule } from "../ports/agents.ts";
 import type { Activity } from "../contract/ids.ts";
@@ -11,7 +11,7 @@ import { listProcesses } from "../base/pid.ts";
 
 const msPerTick = 10;
 
-/** CPU time in milliseconds of everything that runs in the terminal of this process. Zero where that cannot be seen. */
+/** CPU time in milliseconds of everything that runs in this process's terminal. Zero if unknown. */
 export function cpuTimeOf(leader: number): number {
   if (process.platform !== "linux") return 0;
   const members = listProcesses().filter(({ session }) => session === leader);
@@ -34,7 +34,7 @@ export interface ShownActivity {
   activity: Activity;
   where: ScreenRule["where"];
   reason: string | null;
-  /** Since when it shows the same. */
+  /** Since when it has not changed. */
   since: number;
 }
 
@@ -45,7 +45,7 @@ export interface ActivitySeen {
   reason: string | null;
 }
 
-/** A screen that shows idle this long after the last hook is believed: the turn was interrupted. */
+/** A screen that shows idle this long after the last hook counts: the turn was interrupted. */
 export const idleHeldMs = 2000;
 
 export function activityOf(hook: HookActivity | null, screen: ShownActivity | null, now: number): ActivitySeen | null {
@@ -65,7 +65,7 @@ export function activityOf(hook: HookActivity | null, screen: ShownActivity | nu
   return byHook;
 }
 
-/** The first rule that matches; `onScreen` holds the indices of the screen rules that the latest capture matched. */
+/** The first matching rule; `onScreen` are the indices of the screen rules that the latest capture matched. */
 export function matchRules(
   rules: readonly ScreenRule[],
   title: string,
@@ -81,5 +81,5 @@ export function matchScreen(rules: readonly ScreenRule[], screen: string): Set<n
   return new Set(rules.flatMap((rule, index) => (rule.where === "screen" && matches(rule, screen) ? [index] : [])));
 }
 
-// `search` looks from the start every time, also where a pattern has the g flag.
+// `search` always starts at 0, even if a pattern has the g flag.
 const matches = (rule: ScreenRule, text: string): boolean => text.search(rule.pattern) >= 0;

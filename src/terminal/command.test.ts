@@ -36,7 +36,7 @@ test("[TERMINAL-21] placeholders are filled once: a prompt that holds one stays 
   expect(fill("{hooks}{other}", values)).toBe("/h{other}");
 });
 
-test("[TERMINAL-21] a resume takes the resume command, and a prompt only where the agent takes one there", () => {
+test("[TERMINAL-21] a resume uses the resume command, with a prompt only if the agent accepts one there", () => {
   expect(agentCommand(agent, { ...request, how: "resume" }, values)).toEqual({
     argv: ["agent", "--resume", "ID"],
     promptTaken: false,
@@ -50,7 +50,7 @@ test("[TERMINAL-21] a prompt that looks like an option or is too long for an arg
   expect(fitsArgument("do it")).toBe(true);
 });
 
-test("[TEXT-10] [AGENT-18] a first prompt is no argument of a built-in agent, new or resumed", () => {
+test("[TEXT-10] [AGENT-18] a built-in agent never gets its first prompt as an argument", () => {
   for (const id of ["claude", "codex", "gemini", "opencode"]) {
     for (const how of ["fresh", "resume"] as const) {
       const { argv, promptTaken } = agentCommand(agents.get(id)!.terminal!, { ...request, how }, values);

@@ -1,7 +1,7 @@
 /**
- * What became of a prompt that was given to an agent: its hook or its transcript has it, or it is still on its way. An
- * Enter that the agent took for part of the paste is pressed again, at most twice and only while the input line holds
- * exactly this prompt; after that the prompt is taken out of the line, so that the next one is not joined to it.
+ * Confirms that an agent received a prompt, by its hook or its transcript. An Enter that the agent took for part of the
+ * paste is pressed again, at most twice and only while the input line contains exactly this prompt; after that the prompt
+ * is removed from the line, so that the next one is not joined to it.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Confirmation, SentPrompt } from "../ports/runtime.ts";
@@ -27,14 +27,14 @@ export interface ScreenCapture {
 export interface Typed {
   watch: LaunchWatch;
   pane: Pane;
-  /** The screen now. Null when it has gone. */
-  look(): Promise<ScreenCapture | null>;
+  /** The current screen; null if it is gone. */
+  capture(): Promise<ScreenCapture | null>;
   press(key: string): Promise<boolean>;
-  /** Whether a text stands right before the cursor. */
+  /** Whether a text ends right before the cursor. */
   isAtCursor(text: string): Promise<boolean>;
 }
 
-/** A text is the reason why there is none. */
+/** Returns the reason as text if the agent cannot be typed into. */
 export async function findTyped(context: ObserveContext, session: SessionState): Promise<Typed | string> {
   const list = await listPanes(context.tmux);
   if (list.is === "unknown") return `tmux cannot be asked: ${list.why}`;
@@ -46,7 +46,7 @@ export async function findTyped(context: ObserveContext, session: SessionState):
   return {
     watch,
     pane,
-    look: () => lookAt(context, watch, pane.paneTarget),
+    capture: () => captureNow(context, watch, pane.paneTarget),
     press: async (key) =>
       (await context.tmux.run({ commands: [["send-keys", "-t", pane.paneTarget, key]] })).is === "ok",
     isAtCursor: async (text) => {
@@ -60,7 +60,7 @@ export async function findTyped(context: ObserveContext, session: SessionState):
   };
 }
 
-async function lookAt(context: ObserveContext, watch: LaunchWatch, target: string): Promise<ScreenCapture | null> {
+async function captureNow(context: ObserveContext, watch: LaunchWatch, target: string): Promise<ScreenCapture | null> {
   const [list, screens] = await Promise.all([listPanes(context.tmux), captureScreens(context.tmux, [target])]);
   const pane = list.panes.find((one) => one.paneTarget === target);
   const screen = screens.get(target);
@@ -79,12 +79,12 @@ export function dialogOf({ dialog, isOnlyOnScreen }: ScreenCapture, hasPrompt: b
 }
 
 const defaultConfirmMs = 20_000;
-/** An Enter that was taken for part of the paste shows within this. */
+/** After this an Enter was taken for part of the paste. */
 const enterAgainMs = 5000;
 const maxEnters = 3;
-/** A command of the agent's own has no confirmation: after this what the screen shows counts. */
+/** The agent's own commands are not confirmed: after this the screen counts. */
 const commandMs = 3000;
-/** Hooks come first: the transcript is read where they are late. */
+/** Hooks come first: the transcript is read if they are late. */
 const transcriptMs = 1500;
 const transcriptEveryMs = 1000;
 const maxClears = 40;
@@ -99,7 +99,7 @@ export async function confirm(
   if (typeof typed !== "string" && typed.pane.launch === prompt.launch) {
     return new Confirming(typed, session, prompt).step(finish);
   }
-  // Its last words may still be there.
+  // Its last hook lines may still be unread.
   const watch = context.watches.of(session, prompt.launch);
   watch.hooks.read();
   if (isConfirmedByHook(watch, prompt)) return { is: "confirmed", by: "hook" };
@@ -113,7 +113,7 @@ export class Confirming {
   readonly #session: SessionState;
   readonly #prompt: SentPrompt;
   #readAt = 0;
-  /** The agent's input line is not known, and the prompt ends right before the cursor. */
+  /** The input line is not known, and the prompt ends right before the cursor. */
   #isLeft = false;
 
   constructor(typed: Typed, session: SessionState, prompt: SentPrompt) {
@@ -124,13 +124,13 @@ export class Confirming {
 
   async step(finish = true): Promise<Confirmation> {
     const { watch } = this.#typed;
-    const now = await this.#typed.look();
+    const now = await this.#typed.capture();
     watch.hooks.read();
     if (isConfirmedByHook(watch, this.#prompt)) return this.#confirmed("hook");
     const mayBeLeft = finish && watch.agent?.input === undefined && !this.#prompt.asArgument;
     this.#isLeft = mayBeLeft && (await this.#typed.isAtCursor(this.#prompt.text));
     const dialog = now === null ? null : dialogOf(now, this.#isInLine());
-    // Under a dialog there is no input line: what looks like one is the prompt in the conversation.
+    // A dialog hides the input line: what looks like one is the prompt in the conversation.
     if ((dialog !== null || !this.#isInLine()) && this.#isInTranscript()) return this.#confirmed("transcript");
     if (now === null) return { is: "gone" };
     if (finish && this.#ranCommand()) return this.#confirmed("screen");
@@ -152,8 +152,8 @@ export class Confirming {
       if (isCommand(text) && pressed.enters > 0 && waited >= commandMs)
         return this.#takeOut("the agent did not take it");
       if (watch.pressed?.promptId !== promptId) {
-        // The agent itself, or the daemon before this one, may be about to send it: an agent that clears its line only
-        // when its conversation is open would take it twice.
+        // The agent, or an earlier daemon, may be about to send it: an agent that clears its line only once its
+        // conversation is open would receive it twice.
         watch.pressed = { ...pressed, at: Date.now() };
         return waiting;
       }
@@ -170,13 +170,13 @@ export class Confirming {
     return this.#orDoubt(now);
   }
 
-  /** It left the input line: the agent runs it itself, and may show a panel now. */
+  /** It left the input line: the agent runs it, and may show a panel now. */
   #ranCommand(): boolean {
     const { enters, at } = this.#pressed();
     return isCommand(this.#prompt.text) && enters > 0 && Date.now() - at >= commandMs && !this.#isInLine();
   }
 
-  /** Of an agent that confirms nothing: an earlier daemon left it before the cursor, and Enter sent it. */
+  /** For agents that confirm nothing: an earlier daemon left it before the cursor, and Enter sent it. */
   #wasCompleted(): boolean {
     return !confirmsPrompts(this.#typed.watch.agent) && this.#pressed().enters > 0 && !this.#isInLine();
   }
@@ -187,10 +187,10 @@ export class Confirming {
     return input.is === "text" && holds(input.text, this.#prompt.text);
   }
 
-  /** Waits for as long as a turn takes, and a while longer. */
+  /** Waits until the turn is over, and a while longer. */
   #orDoubt(now: ScreenCapture): Confirmation {
     const { watch } = this.#typed;
-    const since = Math.max(this.#prompt.sentAt, this.#pressed().at, watch.workedAt, watch.readySince);
+    const since = Math.max(this.#prompt.sentAt, this.#pressed().at, watch.workedAt, watch.inputSince ?? 0);
     if (now.working || Date.now() - since < (watch.agent?.confirmMs ?? defaultConfirmMs)) return waiting;
     return {
       is: "doubtful",
@@ -200,7 +200,7 @@ export class Confirming {
     };
   }
 
-  /** Only while our own text is seen in it: the same keys leave an agent whose line is empty. */
+  /** Only while our own text is in the line: in an empty line the same keys exit the agent. */
   async #takeOut(why: string): Promise<Confirmation> {
     const typed = this.#typed;
     const { watch } = typed;
@@ -211,7 +211,7 @@ export class Confirming {
       if (times === 0 && !holds(text, this.#prompt.text)) break;
       await typed.press(rules.clear);
       for (let looks = 0; looks < 20; looks += 1) {
-        if ((await typed.look()) === null) return { is: "gone" };
+        if ((await typed.capture()) === null) return { is: "gone" };
         if (watch.input.is !== "text" || watch.input.text !== text) break;
         await delay(pollMs);
       }
@@ -241,7 +241,7 @@ export class Confirming {
   }
 }
 
-/** For a prompt of which the kernel's echo is all that was seen. */
+/** For a prompt that only the kernel's echo showed. */
 export const onlyEcho = "only the terminal's echo of it was seen";
 const waiting: Confirmation = { is: "waiting", why: "the agent has not confirmed it yet" };
 const starting: Confirmation = { is: "waiting", why: "agent is starting" };

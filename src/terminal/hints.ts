@@ -1,14 +1,14 @@
 /**
- * Says when something may have changed, so that the loop need not wait for its timer. One call waits inside tmux for
- * deaths and closed sessions; hook files are watched; and since tmux misses some deaths, the kernel is asked about
- * each agent now and then. Hints can be lost: the truth is the list.
+ * Notifies the loop of possible changes before its timer fires. One call waits inside tmux for deaths and closed sessions;
+ * hook files are watched; and since tmux misses some deaths, each agent's process is checked now and then. Hints can be
+ * lost: only an observation is reliable.
  */
 import { watch, type FSWatcher } from "node:fs";
 import { isAlive, type Identity } from "../base/pid.ts";
 import type { SessionId } from "../contract/ids.ts";
 import { hintChannel, type Tmux } from "./tmux.ts";
 
-/** A death that tmux missed is noticed within this; asking costs some 10 µs an agent. */
+/** How soon a death that tmux missed is noticed; a check costs some 10 µs per agent. */
 const pulseMs = 3000;
 
 const recheckMs = 100;
@@ -34,7 +34,7 @@ export class Hints {
 
   constructor(tmux: Tmux) {
     this.#tmux = tmux;
-    this.#pulse = setInterval(() => this.#askKernel(), pulseMs).unref();
+    this.#pulse = setInterval(() => this.#checkProcesses(), pulseMs).unref();
   }
 
   add(listener: Listener): void {
@@ -51,7 +51,7 @@ export class Hints {
     const reply = await this.#tmux.waitFor(hintChannel, this.#waiter.signal);
     this.#waiting = null;
     if (this.#closed) return;
-    // Without a server there is nothing to wait for; the next launch or look listens again.
+    // Without a server there is nothing to wait for; the next launch or observation listens again.
     if (reply.is === "ok") this.#listen();
     this.notify(null);
   }
@@ -83,7 +83,7 @@ export class Hints {
     await this.#waiting;
   }
 
-  #askKernel(): void {
+  #checkProcesses(): void {
     for (const [session, { agent }] of this.#followed) {
       if (isAlive(agent)) continue;
       this.unfollow(session);
@@ -91,7 +91,7 @@ export class Hints {
     }
   }
 
-  /** Null where the limit of watches is used up: the timer's look finds what hooks say. */
+  /** Null if the limit of watches is reached: the next timed observation reads the hooks. */
   #watch(session: SessionId, directory: string): FSWatcher | null {
     try {
       const watcher = watch(directory, { persistent: false }, () => this.notify(session));

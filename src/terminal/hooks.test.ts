@@ -24,7 +24,7 @@ afterEach(() => rmSync(directory, { recursive: true }));
 const say = (...lines: object[]): void =>
   appendFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
 
-test("[TERMINAL-20] hook lines give activity, conversation id and prompts, read on from where the last look ended", () => {
+test("[TERMINAL-20] hook lines give activity, conversation id and prompts, and each read continues after the last", () => {
   const reader = new HookReader(path, rules);
   expect(reader.read()).toBe(false);
   say({ event: "SessionStart", session_id: "a" });
@@ -42,7 +42,7 @@ test("[TERMINAL-20] hook lines give activity, conversation id and prompts, read 
   expect(reader.read()).toBe(false);
 });
 
-test("[API-52] hook lines tell what the agent said last, by its end", () => {
+test("[API-52] hook lines give the end of the agent's last message", () => {
   const reader = new HookReader(path, rules);
   say(
     { event: "Stop", payload: { words: "older" } },
@@ -56,7 +56,7 @@ test("[API-52] hook lines tell what the agent said last, by its end", () => {
   expect(reader.state.lastMessage).toMatch(/x newer$/);
 });
 
-test("[TERMINAL-20] half a line counts once it is whole, and lines that are not objects are passed over", () => {
+test("[TERMINAL-20] half a line counts once it is complete, and lines that are not objects are ignored", () => {
   const reader = new HookReader(path, rules);
   writeFileSync(path, 'nonsense\n[1]\nnull\n{"event":"Permission');
   reader.read();

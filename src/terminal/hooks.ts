@@ -1,6 +1,6 @@
 /**
- * What an agent's hooks said: one JSON object a line in the launch's `hooks.jsonl`, appended by the agent's own hook
- * script, read on from where the last look ended. Only complete lines count.
+ * Reads what an agent's hooks reported: one JSON object per line in the launch's `hooks.jsonl`, appended by the hook
+ * script. Each read continues where the last one ended. Only complete lines count.
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { parseObject } from "../base/attempt.ts";
@@ -11,21 +11,21 @@ import type { Activity } from "../contract/ids.ts";
 export interface HookState {
   activity: { activity: Activity; at: number; reason: string } | null;
   agentSessionId: string | null;
-  /** The end of what it said last. */
+  /** The end of its last message. */
   lastMessage: string | null;
 }
 
 /** Below the launch's directory. */
 export const hookFileName = "hooks.jsonl";
 
-/** A hook's line holds a prompt or an answer at most. */
+/** A hook's line contains a prompt or a message at most. */
 const maxLineBytes = 4 * 1024 * 1024;
-/** A daemon that comes back after days reads the end only: what counts is the latest. */
+/** A daemon that was down for days reads only the end: only the latest lines count. */
 const maxReadBytes = 8 * 1024 * 1024;
-/** Prompts that the agent confirmed lately, for `send` to find its own. */
+/** How many confirmed prompts are remembered, for `send` to find its own. */
 const keptPrompts = 20;
 const chunkBytes = 64 * 1024;
-/** More than the one line of it that is shown. */
+/** More than the one line that is shown. */
 const maxMessageChars = 1_000;
 
 export class HookReader {
@@ -47,7 +47,7 @@ export class HookReader {
     return this.#promptCount;
   }
 
-  /** The prompt that the agent confirmed last, and when its line was found. */
+  /** The latest confirmed prompt, and when its line was written. */
   get lastPrompt(): { text: string; at: number } | null {
     return this.#prompts.at(-1) ?? null;
   }
@@ -57,9 +57,9 @@ export class HookReader {
     return fresh <= 0 ? [] : this.#prompts.slice(-fresh).map((prompt) => prompt.text);
   }
 
-  /** Reads what was added; says whether anything was. */
+  /** Reads new lines; returns whether there were any. */
   read(): boolean {
-    // Asked on every check every session: most of the time nothing was added, or no hook has fired yet.
+    // Called for every session at every observation: mostly nothing was added, or no hook has fired yet.
     const size = statSync(this.#path, { throwIfNoEntry: false })?.size;
     if (size === undefined || size === this.#offset) return false;
     const file = openSync(this.#path, "r");
@@ -72,7 +72,7 @@ export class HookReader {
 
   #readFrom(file: number): boolean {
     const { size, mtimeMs } = fstatSync(file);
-    // Shorter than what was read: somebody truncated it, so start again.
+    // Shorter than what was read: it was truncated, so start over.
     if (size < this.#offset) this.#restart(0);
     if (size === this.#offset) return false;
     const cutOff = size - this.#offset > maxReadBytes;
@@ -105,7 +105,7 @@ export class HookReader {
     if (rule === undefined) return;
     if (rule.activity !== null) this.state.activity = { activity: rule.activity, at, reason: rule.reason ?? event };
     const id = rule.idField === undefined ? null : textField(line, rule.idField);
-    // An agent may change its conversation (`/clear`): the id that it reports last is the one.
+    // An agent may change its conversation (`/clear`): the latest id counts.
     if (id !== null) this.state.agentSessionId = id;
     const message = rule.messageField === undefined ? null : textField(line, rule.messageField);
     if (message !== null) this.state.lastMessage = message.slice(-maxMessageChars);

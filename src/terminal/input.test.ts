@@ -160,7 +160,7 @@ test.each([
   ["more followed", ["demo> hello there"], 17, "hello", false],
   ["only its end is there", ["demo> llo"], 9, "hello", false],
   ["the cursor is elsewhere", ["demo> hello"], 3, "hello", false],
-])("[TERMINAL-37] a prompt stands before the cursor or not: %s", (_, rows, column, prompt, is) =>
+])("[TERMINAL-37] a prompt ends before the cursor or not: %s", (_, rows, column, prompt, is) =>
   expect(endsAtCursor(rows, column, prompt)).toBe(is),
 );
 

@@ -17,7 +17,7 @@ import type { TreeTarget } from "../base/process-tree.ts";
 /** In the environment of the agent and of everything it starts; its value is the launch id. */
 export const launchMarker = "HOLDFAST_LAUNCH";
 
-/** Everything of every launch that this session ever had. */
+/** All processes of every launch of this session. */
 export function treeTarget(
   session: Pick<SessionState, "id" | "run">,
   files: LaunchFiles,
@@ -35,7 +35,7 @@ export function treeTarget(
   };
 }
 
-/** Longer names are cut and told apart by a hash. */
+/** Longer names are cut and get a hash. */
 const maxNameLength = 80;
 const hashLength = 8;
 
@@ -53,7 +53,7 @@ export function otherName(name: string, session: string): string {
 
 /** Letters and digits of any script, `_` and `-`. Different texts give different names. */
 export function safeName(text: string): string {
-  // Nearly every name: asked for each session on each look.
+  // The common case, called for each session at each observation.
   if (text.length <= maxNameLength && /^[A-Za-z0-9_-]+$/.test(text)) return text;
   const safe = text.normalize("NFC").replaceAll(/[^\p{L}\p{M}\p{N}_-]/gu, "_");
   const characters = Array.from(safe);
@@ -68,7 +68,7 @@ function hash(text: string): string {
 /**
  * What runs in a pane first: a few lines of POSIX sh that read the launch's private file and then *become* the agent,
  * so that the pane's process is the agent itself and tmux knows its exit code and signal exactly. Arguments and
- * environment go through a 0600 file: in argv anybody could read them, and they would break at 16 KB inside tmux.
+ * environment go through a 0600 file: every user can read argv, and tmux limits it to 16 KB.
  */
 export const starterText = `#!/bin/sh
 # Written by Holdfast. usage: starter.sh <launch directory>
@@ -91,24 +91,24 @@ exec "$@"
 `;
 
 interface RunFile {
-  /** As `umask` takes it; null to leave the server's. */
+  /** An argument of `umask`; null keeps the server's. */
   umask: string | null;
   workspace: string;
-  /** The file that moves who writes `0` to it into the launch's cgroup; null if there is none. */
+  /** Writing `0` to this file moves the writer into the launch's cgroup; null if there is none. */
   cgroup: string | null;
   env: Readonly<Record<string, string>>;
   argv: readonly string[];
 }
 
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** Some shells refuse to assign these, and would end the launch over it. */
+/** Some shells refuse to assign these, and would exit. */
 const shellOwned = new Set(["UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "BASH_VERSINFO", "IFS", "_"]);
 
 /** The file that the starter reads: only assignments, `umask` and one `set --`, every value in single quotes. */
 export function runFileText(run: RunFile): string {
   const lines = [`holdfast_workspace=${quote(run.workspace)}`];
   if (run.cgroup !== null) lines.push(`holdfast_cgroup=${quote(run.cgroup)}`);
-  // The server keeps that of the daemon which started it.
+  // The server keeps the umask of the daemon that started it.
   if (run.umask !== null) lines.push(`umask ${run.umask}`);
   for (const [name, value] of Object.entries(run.env)) {
     // sh cannot export other names; agents do not use them.
@@ -123,15 +123,15 @@ function quote(text: string): string {
   return `'${text.replaceAll("\0", "").replaceAll("'", `'\\''`)}'`;
 }
 
-/** What a later daemon must know of a launch that an earlier one made. */
+/** What a later daemon must know about this launch. */
 export interface LaunchNote {
   launch: LaunchId;
   /** The conversation id we chose or resumed. */
   agentSessionId: string | null;
   promptTaken: boolean;
-  /** Directory of its cgroup; missing where it has none. */
+  /** Directory of its cgroup, if it has one. */
   cgroup?: string | null;
-  /** Whether it took up a conversation. */
+  /** Whether it resumed a conversation. */
   resumed?: boolean;
   /** Only in the note of a contained launch: the first process of its pid namespace, once it is known. */
   contained?: { first: Identity | null };
@@ -146,7 +146,7 @@ export class LaunchFiles {
   }
 
   directory(session: SessionId, launch: LaunchId): string {
-    // Put together by hand: a start asks for hundreds of them, and node:path takes them apart again each time.
+    // Not by join(): it is slow, and a start builds hundreds of them.
     return `${this.#root}/${safeName(session)}/${safeName(launch)}`;
   }
 
@@ -159,7 +159,7 @@ export class LaunchFiles {
     return readNote(this.directory(session, launch));
   }
 
-  /** What the agent reads of a launch, before the rest is written: a contained one has these files mounted. */
+  /** The agent's hook files, written before the rest: a contained launch has them mounted. */
   writeHooks(session: SessionId, launch: LaunchId, hooks: TerminalAgent["files"]): void {
     const directory = this.directory(session, launch);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -179,7 +179,7 @@ export class LaunchFiles {
     writeFileSync(join(directory, "run"), runFileText(run), { mode: 0o600 });
   }
 
-  /** In place: a contained launch has this very file mounted, so that no one inside can write it. */
+  /** In place: a contained launch has this file mounted read-only. */
   amend(session: SessionId, note: LaunchNote): void {
     writeFileSync(join(this.directory(session, note.launch), "launch.json"), JSON.stringify(note), { mode: 0o600 });
   }
@@ -193,7 +193,7 @@ export class LaunchFiles {
     rmSync(join(this.directory(session, launch), "run"), { force: true });
   }
 
-  /** Of a launch that was never started. */
+  /** For a launch that was never started. */
   remove(session: SessionId, launch: LaunchId): void {
     const cgroup = this.note(session, launch)?.cgroup ?? null;
     if (cgroup !== null) forgetCgroup(cgroup);
@@ -230,7 +230,7 @@ function readNote(directory: string): LaunchNote | null {
     const note = JSON.parse(readFileSync(join(directory, "launch.json"), "utf8")) as LaunchNote;
     return { ...note, launch: asLaunchId(note.launch) };
   } catch {
-    // Missing or cut off: nothing was started from it, because it is written before the session is made.
+    // Missing or cut off: nothing was started, because it is written before the tmux session is created.
     return null;
   }
 }

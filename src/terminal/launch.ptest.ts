@@ -106,7 +106,7 @@ test("[TERMINAL-21] a chosen conversation id is minted once, given to the agent,
   expect(await later.launch(request)).toEqual(result);
 });
 
-test("[TERMINAL-16] a command that does not exist and a worktree that is gone are failed launches that say so", async () => {
+test("[TERMINAL-16] a missing command and a missing worktree are failed launches with a reason", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const missing = await runtime.launch(requestFor(world.sessionOf({ start: ["no-such-agent-here"] })));
@@ -119,7 +119,7 @@ test("[TERMINAL-16] a command that does not exist and a worktree that is gone ar
   expect(world.tmux("list-sessions")).toBe("");
 });
 
-test("[DECIDE-28] a resume of a conversation that is gone is told from other failures", async () => {
+test("[DECIDE-28] a missing conversation is distinguished from other failures to resume", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const agent = {
@@ -138,7 +138,7 @@ test("[DECIDE-28] a resume of a conversation that is gone is told from other fai
   expect(await runtime.launch(unknown)).toMatchObject({ launched: false, conversationGone: false });
 });
 
-test("[TERMINAL-23] a new launch takes the place of a dead one, and never of one that lives", async () => {
+test("[TERMINAL-23] a new launch replaces a dead one, and never a running one", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const planned = world.sessionOf({});
@@ -153,7 +153,7 @@ test("[TERMINAL-23] a new launch takes the place of a dead one, and never of one
   expect(known(await look(runtime, again.session)).launch).toBe(again.request.launch);
 });
 
-test("[TERMINAL-23] a name that somebody else took on our server leaves both alone, and attach names the right one", async () => {
+test("[TERMINAL-23] if a name is taken on our server, both sessions stay, and attach names the right one", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const { session: first } = await world.up(runtime, world.sessionOf({}, { role: "orchestrator" }));
@@ -188,7 +188,7 @@ test("[TERMINAL-24] the server's own config: no user config, no status line, pan
   expect(environment).not.toMatch(/^(TMUX|HOLDFAST)/m);
 });
 
-test("[TERMINAL-39] a resumed agent is looked at as soon as its launch is over: what it said before is not said again", async () => {
+test("[TERMINAL-39] a resumed agent is observed as soon as its launch is over: its earlier hooks are not repeated", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const hook = 'echo ready; echo "{}" >>"$1/hooks"; exec sleep 600';

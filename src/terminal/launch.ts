@@ -1,6 +1,6 @@
 /**
- * Starts one launch of an agent in a tmux session of its own and sees that it lives. Repeatable for one launch id: the
- * launch id stands in the session's options, so a launch that is already there is found instead of started again.
+ * Starts one launch of an agent in its own tmux session and checks that it runs. Repeatable for one launch id: the tmux
+ * session's options contain it, so an existing launch is found instead of started again.
  */
 import { crypto } from "../base/digest.ts";
 import { cgroupMembers, joinFile, type Cgroups } from "../base/cgroup.ts";
@@ -27,7 +27,7 @@ import { failure, watchStart, type StartContext, type Started } from "./start.ts
 import { confirmsPrompts, showsReady } from "./watch.ts";
 import { isCommand } from "./screen.ts";
 
-/** Linux takes 128 KiB in one argument; longer prompts are pasted once the agent runs. */
+/** Linux limits one argument to 128 KiB; longer prompts are pasted once the agent runs. */
 const maxArgumentBytes = 100 * 1024;
 
 interface Placeholders {
@@ -36,14 +36,14 @@ interface Placeholders {
   hooks: string;
 }
 
-/** One pass, so that a prompt that contains `{id}` stays as it is. */
+/** In one pass, so that a prompt that contains `{id}` does not change. */
 export function fill(text: string, values: Placeholders): string {
   return text.replaceAll(/\{(id|prompt|hooks)\}/g, (_, name: keyof Placeholders) => values[name]);
 }
 
 /**
- * Whether the first prompt can be an argument: not too long, and not to be mistaken for an option. A command of the
- * agent's own is typed: nothing would confirm it.
+ * Whether the first prompt can be an argument: not too long, and not like an option. The agent's own commands are typed:
+ * nothing would confirm them.
  */
 export function fitsArgument(prompt: string): boolean {
   return (
@@ -69,7 +69,7 @@ export function agentCommand(agent: TerminalAgent, request: LaunchRequest, value
   return { argv, promptTaken };
 }
 
-/** Of the surroundings: what would tell the agent that it runs elsewhere, or in another process's session. */
+/** Variables by which the agent would believe that it runs elsewhere, or in another session. */
 const notPassedOn =
   /^(TMUX|HOLDFAST_(?!HOME$|TEST_)|TERM$|TERM_PROGRAM|STY$|WINDOWID$|SHLVL$|PWD$|OLDPWD$|COLUMNS$|LINES$)/;
 
@@ -98,10 +98,10 @@ export interface LaunchContext extends StartContext {
   contain: Containing | null;
 }
 
-/** Wide enough for every agent's layout; a viewer's size takes over when one attaches. */
+/** Wide enough for every agent's layout; an attached viewer's size replaces it. */
 const size = ["-x", "160", "-y", "50"];
 const newSession = ["new-session", "-d", ...size, "-P", "-F", "#{session_id}\t#{pane_id}\t#{pane_pid}"];
-/** The server's environment must not show inside. */
+/** A contained launch must not inherit the server's environment. */
 const emptied = ["/usr/bin/env", "-i"];
 
 export async function launch(context: LaunchContext, request: LaunchRequest): Promise<LaunchResult> {
@@ -151,14 +151,14 @@ export async function launch(context: LaunchContext, request: LaunchRequest): Pr
   return { launched: true, agent: identity, agentSessionId: id, promptTaken, ...promises(agent) };
 }
 
-/** An agent that could not join its cgroup runs all the same, and is ended as it would be without one. */
+/** An agent that could not join its cgroup runs nevertheless, and is stopped like one without a cgroup. */
 function noteCgroup(context: LaunchContext, { session, launch }: LaunchRequest, pid: number): void {
   const cgroup = context.files.note(session.id, launch)?.cgroup ?? null;
   if (cgroup === null || cgroupMembers(cgroup).includes(pid)) return;
   context.log?.warn("an agent could not join its cgroup", { session: session.id, cgroup });
 }
 
-/** Of a contained launch: whom to end so that all of it ends. A crash before this leaves it to be found by the marker. */
+/** Records the first process of a contained launch: stopping it stops everything. Without it the marker finds them. */
 function noteFirst({ files }: LaunchContext, { session, launch }: LaunchRequest, pid: number): void {
   const note = files.note(session.id, launch);
   if (note?.contained === undefined || note.contained.first !== null) return;
@@ -218,7 +218,7 @@ type Making = ({ is: "made" } & Started) | { is: "there"; pane: Pane } | { is: "
 async function makeSession(context: LaunchContext, request: LaunchRequest, contained: boolean): Promise<Making> {
   const { session, launch } = request;
   let name = tmuxName(session);
-  // Once for a dead session of ours in the way, once for a name that is another process's, once for a dying server.
+  // Once for a dead session of ours with this name, once for a foreign one, once for a server that is exiting.
   for (let attempt = 0; attempt < 4; attempt += 1) {
     const target = `=${name}:`;
     const directory = context.files.directory(session.id, launch);
@@ -252,16 +252,16 @@ async function makeSession(context: LaunchContext, request: LaunchRequest, conta
   return { is: "refused", why: "tmux did not make the session" };
 }
 
-/** Nobody knows whether the session was made: the caller repeats the same launch later instead of recording a failure. */
+/** Unknown whether the session was created: the caller repeats the same launch later instead of recording a failure. */
 async function panesOrThrow(context: LaunchContext, why: string): Promise<Pane[]> {
   const list = await listPanes(context.tmux);
   if (list.is !== "unknown") return list.panes;
   throw new HoldfastError("launch-failed", `tmux cannot be reached: ${why}`, {
-    hint: "The launch is tried again; `holdfast doctor` says what is wrong with tmux.",
+    hint: "Holdfast retries the launch. To check tmux, run `holdfast doctor`.",
   });
 }
 
-/** What an interrupted call for this same launch left. */
+/** Finds what an interrupted call for this launch left. */
 async function findEarlier(
   context: LaunchContext,
   request: LaunchRequest,

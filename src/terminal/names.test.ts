@@ -19,7 +19,7 @@ test("[WORKTREE-2] nothing that tmux reads stays in a name, and different texts 
   expect(safeName("größe-日本語")).toBe("größe-日本語");
 });
 
-test("[TERMINAL-18] a long name is cut and still told apart by a hash", () => {
+test("[TERMINAL-18] a long name is cut and stays unique by a hash", () => {
   const one = safeName(`${"x".repeat(200)}1`);
   const other = safeName(`${"x".repeat(200)}2`);
   expect(one).toHaveLength(80);

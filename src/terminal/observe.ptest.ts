@@ -125,7 +125,7 @@ test("[TERMINAL-25] processes that outlive their pane are listed, so that they c
   expect(await look(runtime, session)).toEqual({ seen: { is: "absent" }, cause: "no-server" });
 });
 
-test("[TERMINAL-10] a server whose socket file was removed is found again; its agents are not taken for dead", async () => {
+test("[TERMINAL-10] a server whose socket file was removed is found again; its agents do not count as dead", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const { session, result } = await world.up(runtime, world.sessionOf({}));
@@ -138,7 +138,7 @@ test("[TERMINAL-10] a server whose socket file was removed is found again; its a
   expect(seen.agent).toEqual({ alive: true, identity: result.agent });
 });
 
-test("[TERMINAL-26] the person's own tmux server on another socket is not touched", async () => {
+test("[TERMINAL-26] the user's own tmux server on another socket is not touched", async () => {
   await using world = new TmuxWorld();
   await using person = new TmuxWorld();
   person.tmux("new-session", "-d", "-s", "worker-project-t-1", "cat");
@@ -173,7 +173,7 @@ test("[TERMINAL-19] activity and conversation id come from hooks first, then fro
   expect(known(await look(runtime, silent.session)).activity).toBeNull();
 });
 
-test("[TERMINAL-19] a title tells activity without a look at the screen", async () => {
+test("[TERMINAL-19] a title shows activity without a capture of the screen", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const planned = world.sessionOf({
@@ -185,7 +185,7 @@ test("[TERMINAL-19] a title tells activity without a look at the screen", async 
   expect(activity).toMatchObject({ activity: "idle", source: "title" });
 });
 
-test("[TERMINAL-26] a pane that a person adds to the session is not the agent", async () => {
+test("[TERMINAL-26] a pane that the user adds to the session is not the agent", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const { session, result } = await world.up(runtime, world.sessionOf({}));
@@ -243,7 +243,7 @@ setInterval(() => {}, 1000);
   expect(readFileSync(`/proc/${result.agent.pid}/comm`, "utf8")).toBe("cat\n");
 });
 
-test("[TERMINAL-27] every one of many deaths gets its exit status, also those that tmux misses by itself", async () => {
+test("[TERMINAL-27] each of many deaths gets its exit status, even if tmux misses some", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const ups = [];

@@ -1,6 +1,6 @@
 /**
- * One check all sessions: one `list-panes`, the kernel's word on each agent, and, only where something is missing,
- * one pass over /proc for what is left of it. Absence is claimed with its proof or not at all.
+ * Observes all sessions: one `list-panes`, a check of each agent's process, and for missing ones a pass over /proc for
+ * their remaining processes. Absence is reported only with its proof.
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -28,12 +28,12 @@ export interface ObserveContext {
   log: Logger | null;
 }
 
-/** Lines kept for the record of a death. */
+/** Lines recorded with an agent's exit. */
 export const deathLines = 40;
-/** Between the agent's death and tmux's word on how it died; longer means that tmux does not know. */
+/** How long tmux may take to report an exit status; after this it does not know it. */
 const exitWordMs = 2000;
-const lookAgainMs = 20;
-const lookAgainTimes = 3;
+const recheckMs = 20;
+const recheckTimes = 3;
 
 export async function observeAll(
   context: ObserveContext,
@@ -72,7 +72,7 @@ function foundOf(context: ObserveContext, session: SessionState, pane: Pane, age
   return { session, pane, watch, agent: identity === undefined ? null : watch.process(identity) };
 }
 
-/** An agent that died this instant is still alive in tmux's list: look again until tmux says how it ended. */
+/** tmux may still list an agent as alive right after its death: repeat until it reports the exit status. */
 async function settledList(
   context: ObserveContext,
   sessions: readonly SessionState[],
@@ -81,20 +81,20 @@ async function settledList(
   for (let round = 0; ; round += 1) {
     const list = await listPanes(context.tmux);
     const panes = list.panes.filter((pane) => wanted.has(pane.session));
-    // Asked once a look: with 500 sessions each question to the kernel counts.
+    // Read once per list: with 500 sessions each read of /proc counts.
     const agents = new Map<number, Identity>();
     for (const { dead, pid } of panes) {
       const identity = dead ? null : identify(pid);
       if (identity !== null) agents.set(pid, identity);
     }
     const waiting = panes.filter((pane) => awaitsExit(pane, agents) && isFresh(context, pane));
-    if (waiting.length === 0 || round === lookAgainTimes) return { list, agents };
+    if (waiting.length === 0 || round === recheckTimes) return { list, agents };
     remind(waiting);
-    await delay(lookAgainMs);
+    await delay(recheckMs);
   }
 }
 
-/** Tmux before 3.3 never names a signal: what has been waited for once is not waited for on every look. */
+/** tmux before 3.3 never reports a signal: it is awaited once, not at every observation. */
 function isFresh(context: ObserveContext, pane: Pane): boolean {
   const since = context.watches.known(pane.session)?.goneSince ?? null;
   return since === null || Date.now() - since < exitWordMs;
@@ -168,7 +168,10 @@ async function describe(context: ObserveContext, one: Found, now: number): Promi
   if (awaitsExit(pane)) {
     watch.goneSince ??= now;
     if (now - watch.goneSince < exitWordMs) {
-      return { seen: { is: "unknown", why: "the agent has just ended; tmux has not said how" }, cause: null };
+      return {
+        seen: { is: "unknown", why: "the agent has just exited; tmux has not reported its status" },
+        cause: null,
+      };
     }
     if (watch.deadLines === null) await readDeadLines(context.tmux, [one]);
   }
@@ -182,7 +185,7 @@ async function describe(context: ObserveContext, one: Found, now: number): Promi
   return isStopping(context.files.directory(session.id, pane.launch)) ? { ...seen, cause: "stopped" } : seen;
 }
 
-/** No pane has it: what of it still lives, and if nothing does, what proves that. */
+/** For a session without a pane: its remaining processes, or the proof that there are none. */
 async function describeMissing(context: ObserveContext, session: SessionState, list: PaneList): Promise<Observation> {
   const launch = expectedLaunch(session) ?? context.files.notes(session.id)[0]?.launch ?? null;
   const watch = launch === null ? null : context.watches.of(session, launch);
@@ -190,13 +193,13 @@ async function describeMissing(context: ObserveContext, session: SessionState, l
   if (launch === null || watch === null || left.length === 0) return absent(absenceOf(context, session, list));
   const server = serverOf(left, context.socketName);
   if (server !== null) {
-    // The server lives but its socket file is gone. On this signal tmux makes it again.
+    // The server runs but its socket file is gone. On this signal tmux recreates it.
     if (list.is === "no-server" && signalIdentity(server, "SIGUSR1")) {
-      context.log?.warn("the tmux server had lost its socket and was asked to make it again", { pid: server.pid });
+      context.log?.warn("the tmux server's socket was missing; asked it to recreate the socket", { pid: server.pid });
     }
     return { seen: { is: "unknown", why: "its tmux server runs but cannot be reached by its socket" }, cause: null };
   }
-  // Of a home that was copied or lost the name of its server: whatever the record says, it is not ours to end.
+  // The home was copied, or lost its server's name: this agent is not ours to stop.
   if (serverOf(left, null) !== null) {
     return { seen: { is: "unknown", why: "its agent runs in a tmux server of another home" }, cause: null };
   }
@@ -209,7 +212,7 @@ async function describeMissing(context: ObserveContext, session: SessionState, l
     lastLines: [],
   });
   if (isStopping(context.files.directory(session.id, launch))) return { ...seen, cause: "stopped" };
-  // What it left may need a moment to end: it is lost with its server all the same, and did not crash.
+  // Its processes may need a moment to exit: it was lost with its server and did not crash.
   return list.is === "no-server" ? { ...seen, cause: "no-server" } : seen;
 }
 
@@ -232,12 +235,12 @@ function isOtherBoot(context: ObserveContext, session: SessionState): boolean {
   return recorded !== null && recorded.bootId !== context.bootId;
 }
 
-/** tmux did not answer: only another boot is proof enough that nothing is left. */
+/** tmux did not respond: only another boot proves that nothing is left. */
 function notObserved(context: ObserveContext, session: SessionState, why: string): Observation {
   return isOtherBoot(context, session) ? absent("other-boot") : { seen: { is: "unknown", why }, cause: null };
 }
 
-/** A live tmux server with this socket name, or of any home, that still holds one of these processes. */
+/** The running tmux server, with this socket name or of any home, that is the parent of one of these processes. */
 function serverOf(members: readonly TreeMember[], socketName: string | null): ReturnType<typeof identify> {
   for (const { identity } of members) {
     const parent = readStat(identity.pid)?.parent;

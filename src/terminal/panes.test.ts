@@ -46,7 +46,7 @@ test("[TERMINAL-17] one line of the list is one agent's pane; a title may hold a
   ]);
 });
 
-test("[TERMINAL-15] sessions without our options, and panes that a person added, are not ours", () => {
+test("[TERMINAL-15] sessions without our options, and panes that the user added, are not ours", () => {
   expect(
     parsePanes(
       line("", "", "", "$1", "%1", "7", "9", "0", "", "", "0", "1", "0", "0", "0", "worker-p-t-1", "", "", ""),

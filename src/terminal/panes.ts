@@ -1,4 +1,4 @@
-/** One check every pane of our server: a single `list-panes -a`, whatever the number of sessions. */
+/** Lists every pane of our server with a single `list-panes -a`, whatever the number of sessions. */
 import { constants } from "node:os";
 import { identify, signalIdentity } from "../base/pid.ts";
 import { isTmuxServer } from "../base/process-tree.ts";
@@ -19,7 +19,7 @@ export interface Pane {
   dead: boolean;
   exit: ExitStatus | null;
   inMode: boolean;
-  /** Changes when the screen may have changed; the server tells time in complete seconds only. */
+  /** Changes when the screen may have changed; tmux reports times in full seconds only. */
   changeKey: string;
   activeAt: number;
   sessionName: string;
@@ -32,7 +32,7 @@ export const launchOption = "@holdfast-launch";
 /** Set on the agent's own pane: a user may have split the window. */
 export const agentPaneOption = "@holdfast-agent";
 
-/** The id of the home that made the session: a server may hold sessions of another home under the same socket name. */
+/** The id of the home that created the session: two homes may share a socket name. */
 export const homeOption = "@holdfast-home";
 
 const fields = [
@@ -80,7 +80,7 @@ export async function paneLines(
   return lastLines(screens.get(paneTarget) ?? "", lines);
 }
 
-/** Panes without our options are somebody's own and are left alone. */
+/** Panes without our options belong to the user and are ignored. */
 export function parsePanes(text: string, home: string | null = null): Pane[] {
   return text.split("\n").flatMap((line) => parsePane(line, home) ?? []);
 }
@@ -129,7 +129,7 @@ function parsePane(line: string, home: string | null): Pane | null {
   };
 }
 
-/** tmux tells either the code or the number of the signal; before 3.3 it told no signal. */
+/** tmux reports either the code or the signal's number; before 3.3 it reported no signal. */
 function exitStatus(status: string, signal: string): ExitStatus | null {
   if (signal !== "") return { code: null, signal: signalName(Number(signal)) };
   return status === "" ? null : { code: Number(status), signal: null };
@@ -142,15 +142,15 @@ function signalName(number: number): string {
 }
 
 /**
- * Whether tmux still has to say how the pane's process ended: between its death and that word the pane looks alive, or
- * dead without a status.
+ * Whether tmux has not reported yet how the pane's process exited: until then the pane looks alive, or dead without a
+ * status.
  */
 export function awaitsExit(pane: Pane, alive?: ReadonlyMap<number, unknown>): boolean {
   if (pane.dead) return pane.exit === null;
   return alive === undefined ? identify(pane.pid) === null : !alive.has(pane.pid);
 }
 
-/** For panes that await their exit: tmux misses a SIGCHLD now and then (seen in 8 of 60 deaths) and then never learns how the process ended: remind it. */
+/** tmux sometimes misses a SIGCHLD (in 8 of 60 deaths) and then never reads the exit status: send it again. */
 export function remind(panes: readonly Pane[]): void {
   for (const serverPid of new Set(panes.map((pane) => pane.serverPid))) {
     const server = isTmuxServer(serverPid) ? identify(serverPid) : null;

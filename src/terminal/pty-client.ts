@@ -8,10 +8,10 @@ import { HoldfastError } from "../contract/errors.ts";
 import { launchOption } from "./panes.ts";
 import type { Tmux } from "./tmux.ts";
 
-/** A busy machine starts a client within a second; one that is not attached by then never will be. */
+/** A client that is not attached by then never will be; a busy machine takes a second. */
 const attachDeadlineMs = 10_000;
 const attachPollMs = 10;
-/** A client that is asked to leave waits for its server, and a stopped server does not answer. */
+/** How long a client may take to exit: it waits for its server, which may be stopped. */
 const leaveMs = 1_000;
 
 /** Without an encoding it reads and writes bytes; its types know only text. */

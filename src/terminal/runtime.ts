@@ -1,4 +1,4 @@
-/** The tmux runtime: agents with a screen of their own, in a tmux server of ours. */
+/** The tmux runtime: agents with a screen, in our own tmux server. */
 import { join } from "node:path";
 import type { Cgroups } from "../base/cgroup.ts";
 import { keepWritten } from "../base/durable-file.ts";
@@ -26,23 +26,23 @@ import { Watches } from "./watch.ts";
 export interface TmuxRuntimeOptions {
   /** Our own server's socket name; two homes must never share one. */
   socketName: string;
-  /** The id of our home: sessions that another home made are not ours. */
+  /** The id of our home: sessions of another home are ignored. */
   home?: string;
   /** Where our config and starter are written. */
   configDirectory: string;
   launchesDirectory: string;
   agents: Agents;
   bootId: string;
-  /** What agents start from, `HOLDFAST_HOME` included; secrets of the daemon must not be in it. */
+  /** The agents' base environment, with `HOLDFAST_HOME` and without the daemon's secrets. */
   env: NodeJS.ProcessEnv;
   log?: Logger;
-  /** Where each launch gets a cgroup; none by default. */
+  /** Creates a cgroup per launch; none by default. */
   cgroups?: Pick<Cgroups, "make">;
-  /** What shuts contained sessions in; without it they cannot be launched. */
+  /** Without it contained sessions cannot be launched. */
   contain?: Containing;
-  /** argv before `tmux` where a server is started, such as `systemd-run --user --scope --quiet --`. */
+  /** argv before `tmux` when a server is started, such as `systemd-run --user --scope --quiet --`. */
   serverPrefix?: readonly string[];
-  /** How long one call of tmux may take before its answer counts as unknown. */
+  /** How long one call of tmux may take before its result counts as unknown. */
   callDeadlineMs?: number;
   settle?: Partial<Settle>;
   sendTimes?: Partial<SendTimes>;
@@ -57,7 +57,7 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
   const hints = new Hints(tmux);
   const views = new Views(tmux);
   const starterPath = join(options.configDirectory, "starter.sh");
-  // Written out once, so that nothing depends on where we are installed while agents start.
+  // In the home, so that starting agents do not depend on where Holdfast is installed.
   keepWritten(starterPath, starterText, 0o700);
   const context: LaunchContext = {
     tmux,
@@ -98,7 +98,7 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
       const result = await launch(context, request);
       if (!result.launched) return result;
       hints.follow(request.session.id, result.agent, files.directory(request.session.id, request.launch));
-      // A resumed agent was waited for until it said something: nothing may come after that for a while.
+      // A resumed agent has already shown its first sign of life: no other hint may follow for a while.
       if (request.how === "resume") hints.notify(request.session.id);
       return result;
     },
@@ -117,7 +117,7 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
     onHint: (listener) => hints.add(listener),
     close: async () => {
       await Promise.all([hints.close(), views.close()]);
-      // A server that died on its own left its socket.
+      // A server that exited on its own left its socket.
       await tmux.tidy();
     },
   };

@@ -1,4 +1,4 @@
-/** What panes show, many in one call, and how to find a text on a screen that wraps and frames it. */
+/** Captures panes, many in one call, and finds a text on a screen that wraps and frames it. */
 import { crypto } from "../base/digest.ts";
 import type { Tmux } from "./tmux.ts";
 import type { InputLine } from "../ports/agents.ts";
@@ -9,19 +9,19 @@ import { run } from "../base/run.ts";
 
 const deadlineMs = 2000;
 
-/** Null where it cannot be asked. One process, so it is asked last: where everything else shows that the agent is ready. */
+/** Null if unknown. Runs a process, so it is checked last, when everything else shows that the agent is ready. */
 export async function isRaw(tty: string): Promise<boolean | null> {
   const ran = await run(["stty", process.platform === "darwin" ? "-f" : "-F", tty, "-a"], { deadlineMs });
   if (ran?.code !== 0) return null;
   return /(^|\s)-icanon\b/.test(ran.stdout) && /(^|\s)-echo\b/.test(ran.stdout);
 }
 
-/** The numbers of `read` on the machines that Node runs on. */
+/** The system call number of `read` per architecture. */
 const readCalls: Partial<Record<NodeJS.Architecture, string>> = { x64: "0", arm64: "63" };
-/** Waits of which the kernel does not show what they are for: `select` and `poll`. */
+/** Waits whose files the kernel does not show: `select` and `poll`. */
 const opaqueWaits = /poll_schedule|do_poll|do_sys_poll|do_select|core_sys_select/;
 
-/** Whether a program in the foreground of the pane waits for input from its terminal. Null where that cannot be seen. */
+/** Whether a program in the foreground of the pane waits for input from its terminal. Null if unknown. */
 export function readsTerminal({ pid, tty }: { pid: number; tty: string }): boolean | null {
   if (process.platform !== "linux") return null;
   const group = textOf(`/proc/${pid}/stat`)
@@ -56,11 +56,11 @@ const textOf = (file: string): string | null => attempt(() => readFileSync(file,
 const namesIn = (directory: string): string[] => attempt(() => readdirSync(directory), []);
 const linkOf = (file: string): string | null => attempt(() => readlinkSync(file), null);
 
-/** `hidden`: no such line is on the screen, so that something else has the keys. */
+/** `hidden`: the screen has no such line, so something else receives the keys. */
 export type InputSeen = { is: "hidden" } | { is: "empty" } | { is: "text"; text: string };
 
 export function inputOn(rules: InputLine, screen: string): InputSeen {
-  // The last one: prompts that were sent before look the same.
+  // The last one: earlier prompts look the same.
   const text = [...framed(rules, screen).matchAll(rules.line)].at(-1)?.[1];
   if (text === undefined) return { is: "hidden" };
   return text.search(rules.empty) >= 0 ? { is: "empty" } : { is: "text", text };
@@ -79,10 +79,10 @@ function framed({ edge }: InputLine, screen: string): string {
 /** How agents show a long paste instead of its text. */
 export const pastePlaceholder = /\[pasted[^[\]]*\]/gi;
 const onePlaceholder = new RegExp(`^${pastePlaceholder.source}$`, "i");
-/** A shorter piece of a prompt may be what you typed yourself. */
+/** A shorter piece of a prompt may be text that the user typed. */
 const enough = 12;
 
-/** Whether what is in the line is this prompt and nothing else: all of it, what fits of it, or what stands for it. */
+/** Whether the line contains this prompt and nothing else: all of it, the part that fits, or a placeholder. */
 export function holds(line: string, prompt: string): boolean {
   const [shown, wanted] = [normalise(line), normalise(prompt)];
   if (shown === wanted) return true;
@@ -92,7 +92,7 @@ export function holds(line: string, prompt: string): boolean {
 
 /**
  * Whether this prompt ends right at the cursor, in rows from the top of the screen down to the cursor's: it was typed
- * there and not sent. For agents whose input line is not known. Rows with wide characters tell nothing.
+ * there and not sent. For agents whose input line is not known. Rows with wide characters cannot be compared.
  */
 export function endsAtCursor(rows: readonly string[], column: number, prompt: string): boolean {
   const row = rows.at(-1) ?? "";
@@ -105,7 +105,7 @@ export function endsAtCursor(rows: readonly string[], column: number, prompt: st
   return wanted !== "" && normalise([...rows.slice(0, -1), before].join("")).endsWith(wanted);
 }
 
-/** Agents run these themselves instead of passing them on, and confirm nothing. */
+/** Agents run these themselves, and do not confirm them. */
 export function isCommand(prompt: string): boolean {
   return /^[/!]/.test(prompt);
 }
@@ -115,7 +115,7 @@ export function same(one: string, other: string): boolean {
   return normalise(typeable(one)) === normalise(typeable(other));
 }
 
-/** A list of files or people opens behind `@word` and takes the Enter. */
+/** After `@word` a list of files opens and receives the Enter. */
 export function endsInMention(prompt: string): boolean {
   return /(^|\s)@\S*$/.test(prompt);
 }
@@ -126,7 +126,7 @@ export function typeable(text: string): string {
   return text.replaceAll(/\r\n?/g, "\n").replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
 }
 
-/** The rendered screens of some panes, with so many lines above; a pane that is gone is left out. */
+/** The rendered screens of some panes, with lines above; panes that are gone are left out. */
 export async function captureScreens(
   tmux: Tmux,
   panes: readonly string[],
@@ -135,7 +135,7 @@ export async function captureScreens(
   const screens = new Map<string, string>();
   if (panes.length === 0) return screens;
   const mark = `holdfast-${crypto().randomBytes(8).toString("hex")}`;
-  // One call for all of them; a line with the mark opens each screen. A missing pane ends the call early.
+  // One call for all panes; a line with the mark precedes each screen. A missing pane ends the call early.
   const commands = panes.flatMap((pane) => [
     ["display-message", "-p", "-t", pane, `${mark} #{pane_id}`],
     ["capture-pane", "-p", "-J", "-S", `-${linesAbove}`, "-t", pane],
@@ -162,7 +162,7 @@ export function lastLines(screen: string, lines: number): string[] {
   return all.slice(-lines);
 }
 
-/** Frames and blanks do not count: an agent wraps text and draws a box around it. */
+/** Without frames and blanks: agents wrap text and draw boxes around it. */
 export function normalise(text: string): string {
   return text.replaceAll(/[\s\u00a0\u2500-\u259f|]+/g, "");
 }

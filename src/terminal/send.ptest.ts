@@ -1,66 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { program, TmuxWorld } from "../../test/agents/tmux-world.ts";
 import { until } from "../../test/harness/until.ts";
-import { readStat } from "../base/pid.ts";
 import type { TerminalAgent } from "../ports/agents.ts";
-import type { Confirmation, SendResult, SentPrompt, TerminalRuntime } from "../ports/runtime.ts";
-import { asPromptId } from "../contract/ids.ts";
-import type { SessionState } from "../model/session.ts";
-import type { SendTimes } from "./send.ts";
-
-const prompt = (text: string): { promptId: ReturnType<typeof asPromptId>; text: string } => ({
-  promptId: asPromptId("p"),
-  text,
-});
-
-/** Retries like the daemon while the agent is not ready or its line is not free: it clears the line after it reports a prompt. */
-function delivered({ runtime, session }: Pick<Composer, "runtime" | "session">, text: string): Promise<SendResult> {
-  return until("the agent to take it", async () => {
-    const now = await runtime.send(session, prompt(text));
-    return now.sent === "not-now" ? null : now;
-  });
-}
-
-interface Composer {
-  world: TmuxWorld;
-  runtime: TerminalRuntime;
-  session: SessionState;
-  /** What the agent took as prompts. */
-  taken: () => string[];
-}
-
-/** For what arrives: a busy machine shows it late. */
-const patient: SendTimes = { arriveMs: 20_000, hookMs: 20_000, reactMs: 20_000, restMs: 100 };
-/** For what never does. */
-const hasty: SendTimes = { arriveMs: 1000, hookMs: 1000, reactMs: 1000, restMs: 100 };
-
-async function composer(
-  world: TmuxWorld,
-  env: Record<string, string> = {},
-  over: Partial<TerminalAgent> = {},
-  sendTimes = patient,
-  isDrawn = (screen: string): boolean => screen.includes("╭─"),
-): Promise<Composer> {
-  const runtime = world.open({ sendTimes });
-  const log = join(world.directory, "taken");
-  const planned = world.sessionOf({
-    start: program("prints-a-composer.ts"),
-    env: { COMPOSER_LOG: log, ...env },
-    ...over,
-  });
-  const { session } = await world.up(runtime, planned);
-  await until("the composer", async () => isDrawn(await runtime.capture(session, 50)));
-  const taken = (): string[] =>
-    existsSync(log)
-      ? readFileSync(log, "utf8")
-          .split("\n")
-          .filter((line) => line !== "")
-          .map((line) => JSON.parse(line) as string)
-      : [];
-  return { world, runtime, session, taken };
-}
+import { prompt, delivered, patient, hasty, composer, known, hooked, anything } from "./send.fixture.ts";
 
 test("[TERMINAL-13] prompts with ; quotes, line breaks, unicode, tabs and formats arrive byte for byte", async () => {
   await using world = new TmuxWorld();
@@ -83,7 +27,7 @@ test("[TERMINAL-13] a prompt cannot press keys or end its own paste", async () =
   expect(taken()).toEqual(["a[201~\nbc"]);
 });
 
-test("[AGENT-14] an agent that takes a quick Enter for part of the paste gets it later", async () => {
+test("[AGENT-14] Enter is pressed later for an agent that takes a quick one for part of the paste", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world, { COMPOSER_GUARD: "150" }, { pasteGuardMs: 200 });
   expect(await runtime.send(session, prompt("hello"))).toMatchObject({ sent: "seen" });
@@ -102,7 +46,7 @@ test("[TERMINAL-13] copy mode is left first", async () => {
 test.each([
   ["20 KB of lines", 20 * 1024],
   ["1 MB", 1024 * 1024],
-])("[TERMINAL-13] %s arrive whole, also where the agent shows a placeholder", async (_, size) => {
+])("[TERMINAL-13] %s arrive intact, even if the agent shows a placeholder", async (_, size) => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world, { COMPOSER_PLACEHOLDER: "1" });
   const text = Array.from({ length: Math.ceil(size / 64) }, (_, index) => `${index}`.padEnd(63, "ä;")).join("\n");
@@ -110,7 +54,7 @@ test.each([
   expect(taken()).toEqual([text]);
 });
 
-test("[TERMINAL-20] delivery is confirmed by the agent's own hook where it has one", async () => {
+test("[TERMINAL-20] delivery is confirmed by the agent's own hook, if it has one", async () => {
   await using world = new TmuxWorld();
   const hooked = { HOLDFAST_HOOKS: "{hooks}", COMPOSER_HOOKS: "{hooks}/hooks.jsonl" };
   const rule = {
@@ -123,7 +67,7 @@ test("[TERMINAL-20] delivery is confirmed by the agent's own hook where it has o
   expect(await runtime.send(session, prompt("two\nlines"))).toEqual({ sent: "seen", by: "hook" });
 });
 
-test("[TERMINAL-13] two prompts at once do not mix, and the same prompt twice is two prompts", async () => {
+test("[TERMINAL-13] two simultaneous prompts do not mix, and the same prompt twice is two prompts", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world);
   const texts = ["first of two", "second of two", "second of two"];
@@ -145,7 +89,7 @@ const asks = {
   screenRules: [{ where: "screen", pattern: /Allow this command\?/, activity: "needs_input" }],
 } satisfies Partial<TerminalAgent>;
 
-test("[TERMINAL-28] a question that opens while the text is typed is not answered with Enter", async () => {
+test("[TERMINAL-28] a dialog that opens while the text is typed is not answered with Enter", async () => {
   await using world = new TmuxWorld();
   const { runtime, session, taken } = await composer(world, { COMPOSER_ASKS: "1" }, asks);
   expect(await runtime.send(session, prompt("hello"))).toMatchObject({
@@ -155,7 +99,7 @@ test("[TERMINAL-28] a question that opens while the text is typed is not answere
   expect(taken()).toEqual([]);
 });
 
-test("[TERMINAL-28] an open question is never typed into", async () => {
+test("[TERMINAL-28] an open dialog is never typed into", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const keys = join(world.directory, "keys");
@@ -168,31 +112,7 @@ test("[TERMINAL-28] an open question is never typed into", async () => {
   expect(readFileSync(keys, "utf8")).toBe("");
 });
 
-/** An agent whose input line is known, and that confirms prompts by a hook. */
-const known = {
-  input: { line: /╭─+╮ *\n│ >([^]*?)\n╰/g, empty: /^[\s│]*$/, clear: "C-u", keeps: /Queued \(press up/ },
-  hookRules: [{ event: "UserPromptSubmit", activity: null, promptField: "prompt" }],
-  screenRules: [
-    { where: "screen", pattern: /Choose how to go on/, activity: "needs_input", reason: "It asks how to go on" },
-  ],
-  confirmMs: 2000,
-} satisfies Partial<TerminalAgent>;
-const hooked = { HOLDFAST_HOOKS: "{hooks}", COMPOSER_HOOKS: "{hooks}/hooks.jsonl" };
-const anything = (): boolean => true;
-
-const sent = ({ session }: Composer, text: string, over: Partial<SentPrompt> = {}): SentPrompt => {
-  if (session.run.run !== "up") throw new Error("it is not up");
-  const { launch } = session.run;
-  return { ...prompt(text), launch, mark: 0, sentAt: Date.now(), asArgument: false, ...over };
-};
-
-const settled = (one: Composer, what: SentPrompt): Promise<Confirmation> =>
-  until("the prompt to be settled", async () => {
-    const now = await one.runtime.confirm(one.session, what, { finish: true });
-    return now.is === "waiting" ? null : now;
-  });
-
-test("[TERMINAL-29] nothing is typed before the agent has taken the terminal over and shows its empty input line", async () => {
+test("[TERMINAL-29] nothing is typed before the agent uses raw mode and shows its empty input line", async () => {
   await using world = new TmuxWorld();
   const gate = join(world.directory, "gate");
   const env = { ...hooked, COMPOSER_GATE: gate };
@@ -211,7 +131,7 @@ test("[TERMINAL-29] nothing is typed before the agent has taken the terminal ove
   expect((await runtime.observe([session])).get(session.id)?.seen).toMatchObject({ value: { starting: false } });
 });
 
-test("[TERMINAL-29] a terminal that echoes is not typed into, whatever stands on the screen", async () => {
+test("[TERMINAL-29] a terminal that echoes is not typed into, whatever the screen shows", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open({ sendTimes: patient });
   const script = "printf '╭──╮\\n│ > │\\n╰──╯\\n'; exec cat";
@@ -255,7 +175,7 @@ test("[TERMINAL-29] a program that has not begun to read its terminal is not typ
   expect(taken()).toEqual(["early"]);
 });
 
-test("[TERMINAL-29] a program that takes its terminal over behind the echo of a prompt leaves it unconfirmed", async () => {
+test("[TERMINAL-29] a program that switches to raw mode after the echo of a prompt leaves it unconfirmed", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open({ sendTimes: patient });
   const script = "head -c 1 >/dev/null; stty raw -echo; printf drawn; exec cat >/dev/null";
@@ -284,255 +204,4 @@ test("[TERMINAL-30] a pane that dies under the paste does not take the tmux serv
   expect((await one.runtime.observe([other.session])).get(other.session.id)?.seen).toMatchObject({
     value: { agent: { alive: true } },
   });
-});
-
-test("[TERMINAL-31] an Enter that became a line break is pressed again, and the prompt is confirmed once", async () => {
-  await using world = new TmuxWorld();
-  const env = { ...hooked, COMPOSER_ENTERS: "2" };
-  const { runtime, session, taken } = await composer(world, env, known, { ...patient, hookMs: 30_000 });
-  expect(await runtime.send(session, prompt("hello"))).toEqual({ sent: "seen", by: "hook" });
-  expect(taken().map((text) => text.trim())).toEqual(["hello"]);
-  expect(await delivered({ runtime, session }, "next")).toEqual({ sent: "seen", by: "hook" });
-  expect(taken().map((text) => text.trim())).toEqual(["hello", "next"]);
-});
-
-test("[TERMINAL-31] a prompt that the agent never takes is taken out of its line before the next one", async () => {
-  await using world = new TmuxWorld();
-  const env = { ...hooked, COMPOSER_ENTERS: "3" };
-  const one = await composer(world, env, known, { ...patient, hookMs: 60_000 });
-  const { runtime, session, taken } = one;
-  const result = await runtime.send(session, prompt("hello"));
-  expect(result).toMatchObject({ sent: "not-now", why: expect.stringContaining("taken out"), typed: true });
-  expect(await runtime.send(session, prompt("next"))).toEqual({ sent: "seen", by: "hook" });
-  expect(taken()).toEqual(["next"]);
-});
-
-test("[TERMINAL-31] text that a user typed is left alone, and nothing is joined to it", async () => {
-  await using world = new TmuxWorld();
-  const { runtime, session, taken } = await composer(world, hooked, known);
-  world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "mine");
-  await until("the text", async () => (await runtime.capture(session, 50)).includes("mine"));
-  const why = "text that was not sent is in the agent's input line";
-  expect(await runtime.send(session, prompt("hello"))).toEqual({ sent: "not-now", why });
-  world.tmux("send-keys", "-t", "=worker-project-t-1:", "Enter");
-  await until("it to be sent", () => taken().length === 1);
-  expect(await delivered({ runtime, session }, "hello")).toEqual({ sent: "seen", by: "hook" });
-  expect(taken()).toEqual(["mine", "hello"]);
-});
-
-test("[TERMINAL-31] a prompt that a daemon left in the line is sent by the next one, and not typed again", async () => {
-  await using world = new TmuxWorld();
-  const one = await composer(world, hooked, known);
-  world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "left over");
-  await until("the text", async () => (await one.runtime.capture(one.session, 50)).includes("left over"));
-  const next = { ...one, runtime: world.open({ sendTimes: patient }) };
-  expect(await settled(next, sent(next, "left over"))).toEqual({ is: "confirmed", by: "hook" });
-  expect(one.taken()).toEqual(["left over"]);
-});
-
-test.each([
-  ["that the daemon before it may have sent", false],
-  ["that the agent was started with and sends itself", true],
-])("[TERMINAL-31] a daemon does not press Enter at once on a prompt in the line %s", async (_, asArgument) => {
-  await using world = new TmuxWorld();
-  const opens = join(world.directory, "open");
-  const one = await composer(world, { ...hooked, COMPOSER_OPENS: opens }, known);
-  world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "sent once");
-  world.tmux("send-keys", "-t", "=worker-project-t-1:", "Enter");
-  await until("the text", async () => (await one.runtime.capture(one.session, 50)).includes("sent once"));
-  const next = { ...one, runtime: world.open({ sendTimes: patient }) };
-  const what = sent(next, "sent once", { asArgument, sentAt: Date.now() - 3_600_000 });
-  expect(await next.runtime.confirm(next.session, what, { finish: true })).toMatchObject({ is: "waiting" });
-  writeFileSync(opens, "");
-  expect(await settled(next, what)).toEqual({ is: "confirmed", by: "hook" });
-  expect(one.taken()).toEqual(["sent once"]);
-});
-
-test("[TERMINAL-31] a prompt in the line is not confirmed by the same one before it in the transcript", async () => {
-  await using world = new TmuxWorld();
-  const readPrompts = (): string[] => ["the same"];
-  const one = await composer(world, hooked, { ...known, readPrompts });
-  world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "the same");
-  await until("the text", async () => (await one.runtime.capture(one.session, 50)).includes("the same"));
-  const what = sent(one, "the same", { sentAt: Date.now() - 10_000 });
-  expect(await one.runtime.confirm(one.session, what, { finish: false })).toMatchObject({ is: "doubtful" });
-  expect(await settled(one, what)).toEqual({ is: "confirmed", by: "hook" });
-  expect(one.taken()).toEqual(["the same"]);
-});
-
-test("[TERMINAL-31] a prompt that seems to be in the line under a dialog is in the conversation, and the transcript confirms it", async () => {
-  await using world = new TmuxWorld();
-  const readPrompts = (): string[] => ["shown above"];
-  const asks = { where: "title", pattern: /^asks/, activity: "needs_input", reason: "It asks" } as const;
-  const one = await composer(world, hooked, { ...known, screenRules: [asks], readPrompts });
-  world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "shown above");
-  await until("the text", async () => (await one.runtime.capture(one.session, 50)).includes("shown above"));
-  world.tmux("select-pane", "-t", "=worker-project-t-1:", "-T", "asks");
-  const what = sent(one, "shown above", { sentAt: Date.now() - 10_000 });
-  expect(await one.runtime.confirm(one.session, what, { finish: true })).toEqual({ is: "confirmed", by: "transcript" });
-  expect(one.taken()).toEqual([]);
-});
-
-test.each([
-  ["the paste", "paste-buffer", false],
-  ["Enter", "send-keys", false],
-  ["the look behind Enter", "list-panes", true],
-])("[TERMINAL-35] a prompt is settled later where tmux does not answer %s", async (_, call, isBehindEnter) => {
-  await using world = new TmuxWorld();
-  // Carries out the call that the file `lost` names, and says that it failed.
-  const [bin, lost, armed] = ["bin", "lost", "armed"].map((name) => join(world.directory, name));
-  const script = [
-    "#!/bin/sh",
-    `PATH=\${PATH#*:}`,
-    `call=$(cat ${lost} 2>/dev/null || echo none)`,
-    `case "$*" in *"$call"*) rm ${lost}; tmux "$@" >/dev/null 2>&1; echo "lost server" >&2; exit 1 ;; esac`,
-    `case "$*" in *Enter) [ ! -e ${armed} ] || mv ${armed} ${lost} ;; esac`,
-    'exec tmux "$@"',
-  ];
-  mkdirSync(bin!);
-  writeFileSync(join(bin!, "tmux"), `${script.join("\n")}\n`, { mode: 0o755 });
-  // An Enter that becomes a line break: nothing confirms the prompt yet.
-  const one = await composer(world, { ...hooked, ...(isBehindEnter ? { COMPOSER_ENTERS: "1" } : {}) }, known);
-  const env = { ...process.env, PATH: `${bin}:${process.env["PATH"]}` };
-  const runtime = world.open({ sendTimes: patient, env });
-  const begin = (): Promise<boolean> => {
-    writeFileSync(isBehindEnter ? armed! : lost!, call);
-    return Promise.resolve(true);
-  };
-  const result = await runtime.send(one.session, prompt("hello"), { begin, wanted: () => true });
-  expect(result).toMatchObject({ sent: "pending" });
-  expect(await settled({ ...one, runtime }, sent(one, "hello"))).toEqual({ is: "confirmed", by: "hook" });
-  expect(one.taken().map((text) => text.trim())).toEqual(["hello"]);
-});
-
-test.each([
-  ["shows its input line", known],
-  ["tells by a hook that it has begun", { hookRules: known.hookRules, confirmMs: 1 }],
-])(
-  "[SESSION-46] a prompt that an agent was started with waits until it %s, also when it is stopped",
-  async (_, over) => {
-    await using world = new TmuxWorld();
-    const gate = join(world.directory, "gate");
-    const one = await composer(world, { ...hooked, COMPOSER_GATE: gate }, over, patient, anything);
-    const long = sent(one, "hello", { asArgument: true, sentAt: Date.now() - 3_600_000 });
-    const waits = { is: "waiting", why: "agent is starting" };
-    expect(await one.runtime.confirm(one.session, long, { finish: true })).toEqual(waits);
-    expect(await one.runtime.confirm(one.session, long, { finish: false })).toEqual(waits);
-  },
-);
-
-test("[TERMINAL-36] a prompt of which nothing can be typed is refused, and one of frames and bars is not", async () => {
-  await using world = new TmuxWorld();
-  const { runtime, session, taken } = await composer(world, hooked, known);
-  const refused = { sent: "refused", why: "the prompt is empty" };
-  for (const text of [" \n", "\u0007"]) expect(await runtime.send(session, prompt(text))).toEqual(refused);
-  expect(await runtime.send(session, prompt("|"))).toEqual({ sent: "seen", by: "hook" });
-  expect(taken()).toEqual(["|"]);
-});
-
-test.each([
-  ["confirms", hooked, { hookRules: known.hookRules }, "hook"],
-  ["confirms nothing", {}, {}, "screen"],
-])("[TERMINAL-37] what a daemon left before the cursor of an agent that %s is sent first", async (_, env, over, by) => {
-  await using world = new TmuxWorld();
-  const one = await composer(world, { ...env, COMPOSER_CURSOR: "1" }, over);
-  world.tmux("send-keys", "-t", "=worker-project-t-1:", "-l", "left over");
-  await until("the text", async () => (await one.runtime.capture(one.session, 50)).includes("left over"));
-  const next = { ...one, runtime: world.open({ sendTimes: patient }) };
-  expect(await settled(next, sent(next, "left over"))).toEqual({ is: "confirmed", by });
-  expect(await next.runtime.send(next.session, prompt("next"))).toMatchObject({ sent: "seen" });
-  expect(one.taken()).toEqual(["left over", "next"]);
-});
-
-test("[SESSION-46] a prompt that an agent without hooks had read before it ended is in its transcript", async () => {
-  await using world = new TmuxWorld();
-  const one = await composer(world, {}, { ...known, readPrompts: () => ["read"] });
-  const { run } = one.session;
-  if (run.run === "up" && run.agent !== null) process.kill(run.agent.pid, "SIGKILL");
-  const dead = (): boolean => world.tmux("list-panes", "-a", "-F", "#{pane_dead}").includes("1");
-  await until("the pane to be dead", dead);
-  const next = world.open();
-  const what = sent(one, "read", { asArgument: true });
-  expect(await next.confirm(one.session, what, { finish: false })).toEqual({ is: "confirmed", by: "transcript" });
-  expect(await next.confirm(one.session, { ...what, text: "not read" }, { finish: false })).toEqual({ is: "gone" });
-});
-
-test("[TERMINAL-31] a prompt that is nowhere to be seen is doubtful, and not typed again", async () => {
-  await using world = new TmuxWorld();
-  const one = await composer(world, hooked, known);
-  expect(await settled(one, sent(one, "hello"))).toMatchObject({ is: "doubtful" });
-  expect(one.taken()).toEqual([]);
-});
-
-test("[TERMINAL-32] a command of the agent's own is typed and never confirmed; a prompt that ends in @word gets a blank", async () => {
-  await using world = new TmuxWorld();
-  const { runtime, session, taken } = await composer(world, hooked, known);
-  expect(await runtime.send(session, prompt("/clear"))).toEqual({ sent: "seen", by: "screen" });
-  expect(await runtime.send(session, prompt("see @file"))).toEqual({ sent: "seen", by: "hook" });
-  expect(taken()).toEqual(["/clear", "see @file "]);
-});
-
-test("[TERMINAL-31] a prompt that looks like an agent's list is sent, and so is the next one", async () => {
-  await using world = new TmuxWorld();
-  const lists = {
-    ...known,
-    input: { ...known.input, choices: /^ \d\. / },
-    screenRules: [{ where: "screen", pattern: /│ > \d\. /, activity: "needs_input", reason: "It asks to choose" }],
-  } satisfies Partial<TerminalAgent>;
-  const { runtime, session, taken } = await composer(world, { ...hooked, COMPOSER_ENTERS: "1" }, lists);
-  const text = "1. first\n\n2. second";
-  expect(await runtime.send(session, prompt(text))).toEqual({ sent: "seen", by: "hook" });
-  expect(await delivered({ runtime, session }, "!ls")).toMatchObject({ sent: "seen" });
-  expect(taken().map((one) => one.trim())).toEqual([text, "!ls"]);
-});
-
-test("[TERMINAL-33] a prompt that a busy agent keeps for later waits for as long as that takes", async () => {
-  await using world = new TmuxWorld();
-  const keeps = join(world.directory, "free");
-  const one = await composer(world, { ...hooked, COMPOSER_KEEPS: keeps }, known, { ...patient, hookMs: 200 });
-  const { runtime, session } = one;
-  expect(await runtime.send(session, prompt("later"))).toMatchObject({ sent: "pending" });
-  const long = sent(one, "later", { sentAt: Date.now() - 3_600_000 });
-  const waits = { is: "waiting", why: "the agent keeps it until its turn is over" };
-  await until("it to be kept", async () => (await runtime.capture(session, 50)).includes("Queued"));
-  expect(await runtime.confirm(session, long, { finish: true })).toEqual(waits);
-  writeFileSync(keeps, "");
-  expect(await settled(one, long)).toEqual({ is: "confirmed", by: "hook" });
-});
-
-test("[TERMINAL-34] a dialog in place of the input line is a question with a reason, and gets no key", async () => {
-  await using world = new TmuxWorld();
-  const dialog = join(world.directory, "dialog");
-  writeFileSync(dialog, "");
-  const env = { ...hooked, COMPOSER_DIALOG: dialog };
-  const isDialog = (screen: string): boolean => screen.includes("Choose how");
-  const { runtime, session, taken } = await composer(world, env, known, patient, isDialog);
-  expect(await runtime.send(session, prompt("hello"))).toMatchObject({
-    sent: "not-now",
-    why: "It asks how to go on (answer it first)",
-  });
-  expect((await runtime.observe([session])).get(session.id)?.seen).toMatchObject({
-    value: { activity: { activity: "needs_input", reason: "It asks how to go on" } },
-  });
-  rmSync(dialog);
-  expect(await delivered({ runtime, session }, "hello")).toEqual({ sent: "seen", by: "hook" });
-  expect(taken()).toEqual(["hello"]);
-});
-
-test("[AGENT-20] a stop waits until the transcript has the latest turn, and no longer than for that", async () => {
-  await using world = new TmuxWorld();
-  /** Of the agent's process, at each look into its transcript. */
-  const states: (string | undefined)[] = [];
-  const readPrompts: TerminalAgent["readPrompts"] = ({ process }) => {
-    states.push(readStat(process.pid)?.state);
-    // Written when it is looked for the third time.
-    return states.length < 3 ? [] : ["hello"];
-  };
-  const { runtime, session } = await composer(world, hooked, { ...known, readPrompts });
-  expect(await runtime.send(session, prompt("hello"))).toEqual({ sent: "seen", by: "hook" });
-  states.length = 0;
-  expect(await runtime.stop(session, { force: false, deadlineMs: 20_000 })).toMatchObject({ remaining: [] });
-  // Alive at each look, and asked no more once it was there.
-  expect(states).toHaveLength(3);
-  expect(states.every((state) => state !== undefined && state !== "Z")).toBe(true);
 });

@@ -1,7 +1,7 @@
 /**
  * Types a prompt into an agent that is ready for it: out of copy mode, into an empty input line, pasted from a buffer,
- * seen there, then Enter. What became of it is the agent's own word (confirm.ts). A question that is open, or that opens
- * meanwhile, is never typed into.
+ * seen there, then Enter; confirm.ts then checks that the agent received it. Nothing is typed into a dialog, also not into
+ * one that opens meanwhile.
  */
 import { crypto } from "../base/digest.ts";
 import { setTimeout as delay } from "node:timers/promises";
@@ -36,13 +36,13 @@ export interface SendTimes {
 
 export const defaultSendTimes: SendTimes = { arriveMs: 15_000, hookMs: 10_000, reactMs: 5000, restMs: 600 };
 
-/** A screen that is still empty may be a program that reads lines, or one that has not begun to draw. */
+/** A blank screen may be a program that reads lines, or one that has not drawn yet. */
 const blankRestMs = 2000;
-/** One that never rests is typed into after this. */
+/** A screen that never stops changing is typed into after this. */
 const restlessMs = 10_000;
-/** Enough of the text's end to tell it from what else is on the screen. */
+/** Enough of the text's end to distinguish it from the rest of the screen. */
 const needleLength = 48;
-/** Between two checks an input line that must be the same in both. */
+/** Between two checks of an input line, which must be the same in both. */
 const againMs = 120;
 
 const always: Typing = { begin: () => Promise.resolve(true), wanted: () => true };
@@ -66,13 +66,13 @@ export async function send(
 
   const mark = watch.hooks.promptMark;
   const text = known && endsInMention(clean) ? `${clean} ` : clean;
-  // What the kernel echoes shows nothing of the agent.
+  // The kernel's echo proves nothing about the agent.
   const echoes = !known && (await isRaw(before.pane.tty)) === false;
   const wasReady = watch.isReady;
   if (!(await typing.begin(mark))) return notNow("the prompt was withdrawn, or the session is to stop");
   const sentAt = Date.now();
   const pasted = await paste(context, pane, text);
-  // A line that is known shows later whether it was typed.
+  // A known input line shows later whether it was typed.
   if (pasted !== null) return pasted.sent === "doubtful" && known ? pending(pasted.why) : pasted;
   watch.pressed = { promptId: prompt.promptId, enters: 0, at: Date.now() };
   const shown = known
@@ -84,7 +84,7 @@ export async function send(
   const entered = await typed.press("Enter");
   if (!entered) return (known ? pending : doubtful)("the text was typed, but Enter could not be pressed");
   watch.pressed = { promptId: prompt.promptId, enters: 1, at: Date.now() };
-  watch.tookOver();
+  watch.isReady = true;
   clearStopping(context.files.directory(session.id, pane.launch));
   if (!confirmsPrompts(watch.agent)) {
     return echoes ? untilAnswer(typed, shown.screen, times, wasReady) : untilReaction(typed, shown.screen, times);
@@ -95,7 +95,7 @@ export async function send(
   for (;;) {
     const now = await confirming.step();
     if (now.is === "confirmed") return { sent: "seen", by: now.by };
-    // Or tmux did not answer: the next look tells.
+    // Or tmux did not respond: the next check shows it.
     if (now.is === "gone") return pending("the agent was not seen after Enter was pressed");
     if (now.is === "doubtful") return doubtful(now.why);
     if (now.is === "not-taken") return { ...notNow(now.why), typed: true };
@@ -104,11 +104,11 @@ export async function send(
   }
 }
 
-/** Ready: its own input line, empty in two looks in a row, no dialog, and the terminal is the agent's. Else why not. */
+/** Ready: an input line that is empty in two checks in a row, no dialog, and a terminal in raw mode. Else why not. */
 async function untilInputStands(typed: Typed): Promise<ScreenCapture | string> {
   const { watch } = typed;
   for (let looks = 0; ; looks += 1) {
-    const now = await typed.look();
+    const now = await typed.capture();
     if (now === null) return "the agent does not run";
     if (now.dialog !== null) return now.dialog;
     if (watch.input.is === "text") return "text that was not sent is in the agent's input line";
@@ -120,12 +120,12 @@ async function untilInputStands(typed: Typed): Promise<ScreenCapture | string> {
   }
 }
 
-/** Nothing shows that such an agent is ready: its own hooks, or a screen at rest, must do. */
+/** Without a known input line, a hook or an unchanged screen shows that the agent is ready. */
 async function untilRest(typed: Typed, times: SendTimes, typing: Typing): Promise<ScreenCapture | string> {
   const { watch } = typed;
   const from = Date.now();
   for (;;) {
-    const now = await typed.look();
+    const now = await typed.capture();
     if (now === null) return "the agent does not run";
     if (now.dialog !== null) return now.dialog;
     if (watch.isReady) return now;
@@ -153,7 +153,7 @@ async function paste(context: ObserveContext, pane: Pane, text: string): Promise
   const pasted = await context.tmux.run({ commands: [guarded] });
   if (pasted.is === "ok" && pasted.stdout.trim() !== "dead") return null;
   await context.tmux.run({ commands: [["delete-buffer", "-b", buffer]] });
-  // Without an answer it may have been typed all the same.
+  // Without a response it may have been typed nevertheless.
   return pasted.is === "unknown"
     ? doubtful(`tmux did not confirm the paste: ${pasted.why}`)
     : notNow("the agent does not run");
@@ -162,7 +162,7 @@ async function paste(context: ObserveContext, pane: Pane, text: string): Promise
 const notShown = "the text was not seen on the screen; Enter was not pressed";
 const asked = "the agent asked a question while the text was typed; Enter was not pressed";
 
-/** Until the input line holds this prompt, and nothing else. */
+/** Until the input line contains this prompt, and nothing else. */
 async function untilInLine(
   typed: Typed,
   text: string,
@@ -172,7 +172,7 @@ async function untilInLine(
   const until = performance.now() + times.arriveMs;
   let before: string | null = null;
   while (performance.now() < until && typing.wanted()) {
-    const now = await typed.look();
+    const now = await typed.capture();
     if (now === null) return "the agent ended while the text was typed";
     const { input } = typed.watch;
     const shown = input.is === "text" && holds(input.text, text) ? input.text : null;
@@ -184,7 +184,7 @@ async function untilInLine(
   return notShown;
 }
 
-/** Shown means: more of it than before, and the screen has come to rest. */
+/** Until the screen shows more of it than before, and stops changing. */
 async function untilShown(
   typed: Typed,
   text: string,
@@ -203,7 +203,7 @@ async function untilShown(
   const until = performance.now() + times.arriveMs;
   let last: ScreenCapture | null = null;
   while (performance.now() < until && typing.wanted()) {
-    const now = await typed.look();
+    const now = await typed.capture();
     if (now === null) return notShown;
     if (now.dialog !== null) return asked;
     const shown = score(now.screen).some((count, index) => count > had[index]!);
@@ -211,14 +211,14 @@ async function untilShown(
     last = shown ? now : null;
     await delay(pollMs);
   }
-  // A busy screen never rests; seen is seen.
+  // A busy screen never stops changing: shown once is enough.
   return last ?? notShown;
 }
 
 async function untilReaction(typed: Typed, shown: string, times: SendTimes): Promise<SendResult> {
   const until = performance.now() + times.reactMs;
   for (;;) {
-    const now = await typed.look();
+    const now = await typed.capture();
     if (now === null) return doubtful("the agent ended right after Enter was pressed");
     if (now.screen !== shown) return { sent: "seen", by: "screen" };
     if (performance.now() >= until) return doubtful("Enter was pressed, but the screen did not change");
@@ -226,11 +226,11 @@ async function untilReaction(typed: Typed, shown: string, times: SendTimes): Pro
   }
 }
 
-/** As above, where the kernel echoes: more than the typed line must show, and by a program that had begun to read. */
+/** As above, if the kernel echoes: more than the typed line must show, by a program that already read its terminal. */
 async function untilAnswer(typed: Typed, shown: string, times: SendTimes, wasReady: boolean): Promise<SendResult> {
   const until = performance.now() + times.reactMs;
   for (;;) {
-    const now = await typed.look();
+    const now = await typed.capture();
     if (now === null) return doubtful("the agent ended right after Enter was pressed");
     // A screen that scrolled lost lines at its top.
     if (!normalise(shown).endsWith(normalise(now.screen))) {

@@ -1,4 +1,4 @@
-/** Watches a start until it stands or has failed, and keeps what a failed one said before removing what is left of it. */
+/** Watches a start until it succeeded or failed; records the last lines of a failed one before removing it. */
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { attempt } from "../base/attempt.ts";
@@ -15,16 +15,16 @@ import { captureScreens } from "./screen.ts";
 /** How long a start is watched before it counts as started. */
 export interface Settle {
   /**
-   * A command that cannot run at all fails within this; later deaths are crashes and have their own budget. Counted in
-   * time of the processor: on a busy machine it may wait longer than this before its first step.
+   * A command that cannot run at all fails within this; later exits are crashes and have their own budget. Counted in
+   * CPU time: on a busy machine it may wait longer than this before its first step.
    */
   freshMs: number;
-  /** An agent says only after its start-up that a conversation does not exist. Cut short by its first sign of life. */
+  /** An agent reports a missing conversation only after its start-up. Cut short by its first sign of life. */
   resumeMs: number;
 }
 
 export const defaultSettle: Settle = {
-  // A test of a command that ends at once gives it the time that a slow machine needs.
+  // Tests of commands that exit immediately allow for slow machines.
   freshMs: Number(process.env["HOLDFAST_TEST_FRESH_MS"] ?? 15),
   resumeMs: 8000,
 };
@@ -41,14 +41,14 @@ export interface Started {
 }
 
 const pollMs = 1;
-/** One that gets no time of the processor for so long is not waited for. */
+/** A process that gets no CPU time for this long is not waited for. */
 const idleStartMs = 2000;
-/** tmux learns of a death at once; this bounds the wait for its word. */
+/** How long tmux may take to notice a death. */
 const deadPaneMs = 2000;
-/** What a failed start left behind gets no time to say goodbye. */
+/** Leftovers of a failed start are stopped quickly. */
 const leftoverEnd = { politeMs: 300, forceMs: 3000 };
 
-/** Null when the start stands, else what went wrong. */
+/** Null if the start succeeded. */
 export async function watchStart(
   context: StartContext,
   request: LaunchRequest,
@@ -62,13 +62,13 @@ export async function watchStart(
     const stat = readStat(made.pid);
     if (stat === null || stat.state === "Z" || stat.state === "X") return failure(context, request, agent, made.pane);
     const now = performance.now();
-    // Of a contained launch the pane has only what waits for the agent: whether that stands is seen inside.
+    // A contained launch's pane runs only a process that waits for the agent inside.
     const pid = made.contained === true ? agentWithin(made.pid) : isAgent(context, request, made.pid) ? made.pid : null;
     if (became === null && pid !== null) became = { at: now, ranMs: readRanMs(pid) };
     if (became !== null) {
       if (resuming) return watchResume(context, request, agent, made, became.at + context.settle.resumeMs);
       const state = pid === null ? null : (readStat(pid)?.state ?? null);
-      // Twice asleep: it waits for something, so it has got past its start.
+      // Asleep twice: it waits for something, so its start is done.
       asleep = state === "S" ? asleep + 1 : 0;
       if (asleep >= 2 || (pid !== null && readRanMs(pid) - became.ranMs >= context.settle.freshMs)) return null;
       if (now - became.at >= idleStartMs) return null;
@@ -77,7 +77,7 @@ export async function watchStart(
   }
 }
 
-/** How long the kernel has let a process run; where it does not tell, the time that passes stands for it. */
+/** The CPU time of a process; elapsed time if the kernel does not report it. */
 function readRanMs(pid: number): number {
   const text = attempt(() => readFileSync(`/proc/${pid}/schedstat`, "latin1"), null);
   return text === null ? performance.now() : Number(text.split(" ", 1)[0]) / 1e6;
@@ -99,7 +99,7 @@ async function watchResume(
     const pane = list.panes.find((one) => one.launch === request.launch);
     if (pane !== undefined && !pane.dead) {
       const screen = (await captureScreens(context.tmux, [pane.paneTarget])).get(pane.paneTarget) ?? "";
-      // It may say so and wait for a key instead of ending.
+      // It may show that and wait for a key instead of exiting.
       if (isGone(agent, screen)) return failure(context, request, agent, pane);
       watch.sawScreen(pane, screen, Date.now());
       if (watch.hooks.read() || watch.reported(pane, Date.now()) !== null) return null;
@@ -116,14 +116,14 @@ function isAgent(context: StartContext, request: LaunchRequest, pid: number): bo
   return command.length > 1 && command[1] !== context.starterPath;
 }
 
-/** The agent's process inside once it is no longer what starts it. */
+/** The agent's process inside, once the starter has become the agent. */
 function agentWithin(outer: number): number | null {
   const pid = programWithin(outer);
   const command = pid === null ? [] : commandOf(pid);
   return command.length > 1 && !command.includes("--args") && command[3] !== "holdfast" ? pid : null;
 }
 
-/** Keeps the last lines and the exit status, then removes what is left of the start. */
+/** Reads the last lines and the exit status, then removes the rest of the start. */
 export async function failure(
   context: StartContext,
   request: LaunchRequest,
@@ -147,7 +147,7 @@ export async function failure(
   return { launched: false, reason, exit: pane?.exit ?? null, lastLines: lines, conversationGone };
 }
 
-/** The pane once tmux says that it is dead, or as it is after the wait. */
+/** The pane once tmux reports its exit status, or after the wait. */
 async function deadPane(context: StartContext, paneTarget: string, waitMs: number): Promise<Pane | null> {
   const until = performance.now() + waitMs;
   for (;;) {
@@ -160,7 +160,7 @@ async function deadPane(context: StartContext, paneTarget: string, waitMs: numbe
   }
 }
 
-/** Exit statuses that sh gives when it could not become the agent. */
+/** Exit statuses of sh if it could not become the agent. */
 const notFound = 127;
 const notExecutable = 126;
 
@@ -171,7 +171,7 @@ function reasonOf(
 ): string {
   const last = lines.findLast((line) => line.trim() !== "");
   const detail = last === undefined ? "" : `: ${last.trim()}`;
-  // tmux may drop what sh said of it.
+  // tmux may drop the message of sh.
   if (exit?.code === notFound) return `the agent's command was not found${detail === "" ? `: ${command}` : detail}`;
   if (exit?.code === notExecutable) return `the agent could not be started in ${workspace}${detail}`;
   if (exit?.signal !== null && exit !== null)

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { runFileText, starterText } from "./launch-files.ts";
 
-test("[TERMINAL-11] what sh reads from the run file is byte for byte what was meant", () => {
+test("[TERMINAL-11] sh reads every value of the run file byte for byte", () => {
   const argv = [
     "printf",
     "%s\\0",

@@ -1,4 +1,4 @@
-/** Ends a session's complete tree in stages, keeps how it ended, and only then removes its tmux session. */
+/** Stops a session's complete tree in stages, reads its exit status, and only then removes its tmux session. */
 import { setTimeout as delay } from "node:timers/promises";
 import { identify } from "../base/pid.ts";
 import { reach } from "../base/test-points.ts";
@@ -9,10 +9,10 @@ import { treeTarget } from "./launch-files.ts";
 import { deathLines, type ObserveContext } from "./observe.ts";
 import { awaitsExit, listPanes, paneFor, paneLines, remind, removeSession, type Pane } from "./panes.ts";
 
-/** Not even SIGTERM makes Claude write its latest turn on a busy machine: it is waited for, within this. */
+/** How long to wait for the latest turn in the transcript: on a busy machine Claude does not write it on SIGTERM. */
 const writeMs = 2000;
 const writtenEveryMs = 50;
-/** tmux's own call, when it hangs, must not eat the time for ending processes. */
+/** A tmux call that hangs must not use up the time for stopping processes. */
 const lookMs = 1500;
 const exitWordMs = 500;
 
@@ -35,7 +35,7 @@ export async function stop(
   const exit = pane?.exit ?? null;
   if (remaining.length > 0) return { remaining, exit, lastLines: lines };
   context.watches.forget(session.id);
-  // A server that does not answer keeps a dead pane; the next look finds it, and its launch must then be known.
+  // A server that does not respond keeps a dead pane; the next observation finds it, and needs its launch files.
   if (after === null) return { remaining, exit, lastLines: lines };
   for (const one of after) await removeSession(context.tmux, one);
   await context.tmux.tidy();
@@ -44,7 +44,7 @@ export async function stop(
   return { remaining, exit, lastLines: lines };
 }
 
-/** Waits until the transcript has the turn that has just ended: an agent that ends before cannot resume it. */
+/** Waits until the transcript has the latest turn: an agent that exits earlier cannot resume it. */
 async function untilWritten(context: ObserveContext, session: SessionState, panes: readonly Pane[]): Promise<void> {
   const until = performance.now() + writeMs;
   const watches = panes.flatMap((pane) => {
@@ -60,13 +60,13 @@ async function untilWritten(context: ObserveContext, session: SessionState, pane
   }
 }
 
-/** Null when tmux cannot be asked. */
+/** Null if tmux does not respond. */
 async function ownPanes(context: ObserveContext, session: SessionState): Promise<Pane[] | null> {
   const list = await listPanes(context.tmux, lookMs);
   return list.is === "unknown" ? null : list.panes.filter((pane) => pane.session === session.id);
 }
 
-/** The panes once tmux has noticed that their agents are dead. */
+/** The panes once tmux has noticed that their agents exited. */
 async function settledPanes(context: ObserveContext, session: SessionState): Promise<Pane[] | null> {
   const until = performance.now() + exitWordMs;
   for (;;) {

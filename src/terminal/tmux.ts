@@ -1,6 +1,6 @@
 /**
- * The only caller of the tmux binary. Talks to a server of our own (own socket name, own config, clean environment);
- * the user's tmux is never touched, and nothing here can end a server.
+ * The only caller of the tmux binary. Uses our own server (own socket name, own config, clean environment); never touches
+ * the user's tmux, and never stops a server.
  */
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
@@ -9,17 +9,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import { makePrivateDirectory, keepWritten } from "../base/durable-file.ts";
 import { startChild, whyNotStarted } from "../base/run.ts";
 
-/** The config of our own tmux server. Read once, when the server starts; nothing of the user's config is read. */
-
 /** Fires on every death and every closed session, so that one waiting call replaces polling. */
 export const hintChannel = "holdfast-hint";
 
 /** Lines a pane keeps for scrolling back; some 10 MB at most for a busy agent. */
 const historyLines = 20_000;
 
-/** What panes are, as TERM says it. */
+/** TERM in the panes. */
 export const defaultTerminal = "tmux-256color";
 
+/** Read once, when the server starts; the user's config is not read. */
 function tmuxConfig(socketName: string): string {
   return [
     `# Written by Holdfast for its own tmux server (socket ${socketName}). Changes are overwritten.`,
@@ -67,15 +66,15 @@ export type TmuxReply =
   | { is: "no-server" }
   /** tmux answered and refused. */
   | { is: "refused"; message: string }
-  /** No answer, or none that can be trusted: nothing destructive may follow. */
+  /** No response, or no reliable one: nothing destructive may follow. */
   | { is: "unknown"; why: string };
 
 export interface TmuxCall {
-  /** Run in order inside the server as one list; the first that is refused ends it. */
+  /** Run in order inside the server as one list, up to the first that is refused. */
   commands: readonly (readonly string[])[];
   stdin?: string;
   deadlineMs?: number;
-  /** Only the call that makes a session can start a server. */
+  /** Only the call that creates a session can start a server. */
   mayStartServer?: boolean;
 }
 
@@ -90,11 +89,11 @@ export interface TmuxOptions {
   callDeadlineMs?: number;
 }
 
-/** A server under load answers within milliseconds; one that is stopped or swapped out does not answer at all. */
+/** A server under load responds within milliseconds; a stopped or swapped out one does not respond at all. */
 const defaultDeadlineMs = 5000;
-/** A server without sessions ends within milliseconds; a busy machine takes its time. */
+/** A server without sessions exits within milliseconds, later on a busy machine. */
 const serverEndMs = 5000;
-/** One that says nothing for so long is stopped, not about to end. */
+/** A server that does not respond for this long is stopped, not about to exit. */
 const tidyAnswerMs = 2000;
 const tidyPollMs = 5;
 /** Far above 500 sessions' lines or a 1 MB capture. */
@@ -107,7 +106,7 @@ export class Tmux {
   readonly #env: Record<string, string>;
   readonly #serverPrefix: readonly string[];
   readonly #deadlineMs: number;
-  /** Calls that may be starting a server at this moment: its socket must not be tidied away under them. */
+  /** Calls that may be starting a server right now: its socket must not be removed meanwhile. */
   #starting = 0;
   #tidying: Promise<void> | null = null;
   #problems: Promise<string[]> | undefined;
@@ -127,7 +126,7 @@ export class Tmux {
     const argv = [...this.#command(), ...commandList(call.commands)];
     const deadlineMs = call.deadlineMs ?? this.#deadlineMs;
     if (call.mayStartServer !== true) return execute(argv, this.#env, call.stdin, deadlineMs);
-    // Not a single step between the check and the count, or a tidying could begin in between.
+    // No await between the check and the count, or the socket could be removed in between.
     while (this.#tidying !== null) await this.#tidying;
     this.#starting += 1;
     try {
@@ -137,16 +136,16 @@ export class Tmux {
     }
   }
 
-  /** Asked until it is right: a newer tmux comes with a package manager, and the daemon's next start asks again. */
+  /** Checked again until there is no problem: the user may install a newer tmux. */
   async preflight(): Promise<string[]> {
     this.#problems ??= execute(["tmux", "-V"], this.#env, undefined, this.#deadlineMs).then(judgeVersion);
     const problems = await this.#problems;
-    // What is wrong may pass: a machine without a free descriptor runs no tmux either.
+    // Problems may pass: without a free descriptor no tmux can run either.
     if (problems.length > 0) this.#problems = undefined;
     return problems;
   }
 
-  /** tmux leaves its socket file when it ends with its last session; removed here once no server answers on it. */
+  /** tmux leaves its socket file when it exits with its last session; removed here once no server responds. */
   async tidy(): Promise<void> {
     if (this.#starting > 0) return;
     this.#tidying ??= this.#tidyNow().finally(() => (this.#tidying = null));
@@ -160,18 +159,18 @@ export class Tmux {
       const reply = await this.run({ commands: [["list-sessions", "-F", "#{session_id}"]], deadlineMs: tidyAnswerMs });
       if (reply.is === "no-server") {
         const socket = this.#socketPath();
-        // The second is what tmux clients hold while one of them starts a server.
+        // The second is locked by tmux clients while one of them starts a server.
         for (const file of [socket, `${socket}.lock`]) rmSync(file, { force: true });
         return;
       }
-      // No sessions, or "server exited": it is about to end.
+      // No sessions, or "server exited": it is about to exit.
       const stays = reply.is === "ok" ? reply.stdout !== "" : performance.now() - askedAt >= tidyAnswerMs;
       if (stays || performance.now() >= until) return;
       await delay(tidyPollMs);
     }
   }
 
-  /** A call that waits inside the server until something signals the channel; ends when aborted. */
+  /** Waits inside the server until something signals the channel, or until aborted. */
   waitFor(channel: string, signal: AbortSignal): Promise<TmuxReply> {
     return execute([...this.#command(), "wait-for", channel], this.#env, undefined, null, signal);
   }
@@ -181,7 +180,7 @@ export class Tmux {
   }
 
   #command(): string[] {
-    // -u: without it titles and screens lose every character that is not ASCII.
+    // -u: without it titles and screens lose all characters that are not ASCII.
     return ["tmux", "-u", "-L", this.#socketName, "-f", this.#config];
   }
 
@@ -192,15 +191,15 @@ export class Tmux {
   }
 
   attachArguments(sessionName: string): string[] {
-    // By its path: in a shell that sets TMUX_TMPDIR the name alone would lead elsewhere.
+    // By path: in a shell that sets TMUX_TMPDIR the name alone means another socket.
     return ["tmux", "-S", this.#socketPath(), "attach", "-t", `=${sessionName}`];
   }
 }
 
-/** Panes with options of their own, and exact targets for them. */
+/** The first version with pane options and exact targets. */
 const oldest = [3, 2] as const;
 
-/** A version that cannot be read (`tmux master`) is given the benefit of the doubt. */
+/** An unknown version (`tmux master`) is accepted. */
 export function judgeVersion(reply: TmuxReply): string[] {
   if (reply.is === "unknown") return [`tmux does not run (${reply.why}). Check that it is installed, and try again.`];
   if (reply.is !== "ok") return ["tmux does not run. Install it with your package manager."];
@@ -218,7 +217,7 @@ function argument(text: string): string {
   return text.endsWith(";") ? `${text.slice(0, -1)}\\;` : text;
 }
 
-/** What a server and its panes start from: nothing of the daemon's own surroundings (TMUX*, agents' variables). */
+/** The base environment of a server and its panes, without TMUX* and agents' variables. */
 const serverVariables = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "XDG_RUNTIME_DIR"];
 
 function serverEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
@@ -240,7 +239,7 @@ async function execute(
   signal?: AbortSignal,
 ): Promise<TmuxReply> {
   const [file, ...args] = argv;
-  // The directory of the first call becomes the server's own: it must not keep a worktree or a mount busy.
+  // The first call's directory becomes the server's: it must not keep a worktree or a mount busy.
   const input = stdin === undefined ? "ignore" : "pipe";
   let child: ReturnType<typeof spawn>;
   try {
@@ -254,7 +253,7 @@ async function execute(
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     let bytes = 0;
-    // Not on close: a client hands its pipes to the server, and a server that is stopped keeps them open.
+    // Does not wait for `close`: a client passes its pipes to the server, and a stopped server keeps them open.
     const giveUp = (why: string): void => {
       child.kill("SIGKILL");
       for (const stream of child.stdio) stream?.destroy();
@@ -289,7 +288,7 @@ async function execute(
   });
 }
 
-/** Which message means that no server runs differs between versions; everything unforeseen stays unknown. */
+/** The message for a missing server differs between versions; any other message means unknown. */
 export function classify(message: string, code: number | null, killedBy: string | null = null): TmuxReply {
   if (code === null) return { is: "unknown", why: `tmux was ended by ${killedBy ?? "a signal"}` };
   if (/^no server running on /m.test(message)) return { is: "no-server" };

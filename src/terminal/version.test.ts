@@ -12,7 +12,7 @@ test.each([
   expect(judgeVersion({ is: "ok", stdout })).toEqual(problems);
 });
 
-test("[TERMINAL-38] [TERMINAL-7] a tmux that does not run is told with the reason and the fix", () => {
+test("[TERMINAL-38] [TERMINAL-7] a tmux that does not run is reported with the reason and the fix", () => {
   const why = "tmux could not be started: the daemon has too many files open (EMFILE)";
   expect(judgeVersion({ is: "unknown", why })).toEqual([
     `tmux does not run (${why}). Check that it is installed, and try again.`,

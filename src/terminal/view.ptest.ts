@@ -44,7 +44,7 @@ function clients(world: TmuxWorld): number[] {
 
 const printing = (what: string): string[] => ["sh", "-c", `printf '${what}'; exec cat`];
 
-test("[TERMINAL-40] each viewer is painted the whole screen, and what one types the others see", async () => {
+test("[TERMINAL-40] each viewer gets the complete screen, and sees what the others type", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const { session, request } = await world.up(runtime, world.sessionOf({ start: printing("hello from before") }));
@@ -61,7 +61,7 @@ test("[TERMINAL-40] each viewer is painted the whole screen, and what one types 
   await until("the whole screen again", () => /hello from before[^]*grüße/.test(again.shown()));
 });
 
-test("[TERMINAL-42] a viewer cannot use tmux's own keys: Ctrl-B and what follows go to the agent", async () => {
+test("[TERMINAL-42] a viewer cannot use tmux's own keys: Ctrl-B and the next keys go to the agent", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const raw = "stty raw -echo; printf ready; exec cat -v";
@@ -187,7 +187,7 @@ test("[TERMINAL-41] only the launch on record is shown: not another one, not a d
   expect(clients(world).length).toBeLessThanOrEqual(1);
 });
 
-test("[TERMINAL-47] what an agent prints for the clipboard or past tmux does not reach a viewer", async () => {
+test("[TERMINAL-47] an agent's clipboard and passthrough sequences do not reach a viewer", async () => {
   await using world = new TmuxWorld();
   const runtime = world.open();
   const escape = String.raw`\033]52;c;aGVsbG8=\007\033Ptmux;\033\033]52;c;aGVsbG8=\007\033\\`;

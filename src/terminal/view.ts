@@ -1,7 +1,6 @@
 /**
- * A session's screen for somebody who watches from afar: a tmux client of its own on a pseudo-terminal, so that tmux paints
- * the complete screen for each one who comes. What is typed goes to that client, and so to no other session than the one that
- * tmux itself says the client is attached to.
+ * A session's screen for a viewer in a browser: each has its own tmux client on a pseudo-terminal, so that tmux paints the
+ * complete screen. Keys go to that client, and so only to the session that tmux lists it as attached to.
  */
 import type { TerminalView, ViewEnd, ViewRequest } from "../ports/runtime.ts";
 import { whyNotStarted } from "../base/run.ts";
@@ -62,15 +61,15 @@ function notShown(session: SessionState, why: string): HoldfastError {
   });
 }
 
-/** A viewer that only watches does not size the window; among those who type, the latest one does. */
+/** A read-only viewer does not size the window; among the others, the latest one to type does. */
 function sizeFlags({ readonly }: ViewRequest): string[] {
   return readonly ? ["ignore-size"] : [];
 }
 
-interface ViewPlace {
+interface ViewTarget {
   pane: string;
   hold: (leaving: string | null) => Promise<Hold>;
-  /** Of a viewer that only watches; null for one that types. */
+  /** Set for a read-only viewer. */
   held: Hold | null;
 }
 
@@ -79,7 +78,7 @@ class View implements TerminalView {
   readonly #client: PtyClient;
   readonly #tmux: Tmux;
   readonly #pane: string;
-  readonly #hold: ViewPlace["hold"];
+  readonly #hold: ViewTarget["hold"];
   #held: Hold | null;
   #releasing: Promise<void> = Promise.resolve();
   #name: string | null = null;
@@ -90,7 +89,7 @@ class View implements TerminalView {
   #early: Buffer[] = [];
   #sink: { data(bytes: Buffer): void; end: ViewEnd } | null = null;
 
-  constructor(client: PtyClient, launch: LaunchId, tmux: Tmux, { pane, hold, held }: ViewPlace) {
+  constructor(client: PtyClient, launch: LaunchId, tmux: Tmux, { pane, hold, held }: ViewTarget) {
     this.launch = launch;
     this.#client = client;
     this.#tmux = tmux;
@@ -105,12 +104,12 @@ class View implements TerminalView {
   }
 
   #ended(): void {
-    // Not earlier: a watcher alone would size the window.
+    // Not earlier: a read-only viewer alone would size the window.
     this.#release();
     this.#sink?.end("Its screen closed.");
   }
 
-  /** By tmux's own word: which client this is, and that it is in the session of this launch. */
+  /** Checks in tmux's list which client this is, and that it is in this launch's session. */
   async attached(): Promise<void> {
     const own = await this.#client.attached([everyKey]);
     if (own === null) throw new Error(`tmux printed: ${this.#output()}`);
@@ -127,7 +126,7 @@ class View implements TerminalView {
   write(bytes: Buffer): void {
     const text = bytes.toString("latin1");
     if (wheelUp.test(text)) this.#scrolled = true;
-    // Who scrolled back and then types means the agent; tmux would take the keys for its own.
+    // A user who scrolled back and then types means the agent; tmux would read the keys as commands.
     else if (this.#scrolled && !notTyped.test(text)) {
       this.#scrolled = false;
       this.#leaving = this.#leaveHistory();
@@ -156,9 +155,9 @@ class View implements TerminalView {
     if (name === null || this.#client.isGone) return;
     this.#switches++;
     this.#switching = this.#switching
-      // Without the hold a lone watcher would size the window; one that fails leaves it to the flag alone.
+      // Without the hold a lone read-only viewer would size the window.
       .then(() => (on ? this.#keepSize(name) : undefined))
-      // A client that has gone meanwhile is refused, which is as well.
+      // Refused if the client has exited meanwhile.
       .then(() =>
         this.#tmux.run({ commands: [["refresh-client", "-t", name, "-f", on ? "ignore-size" : "!ignore-size"]] }),
       )
@@ -195,7 +194,7 @@ class View implements TerminalView {
     void this.closed();
   }
 
-  /** Until the client has ended: nothing of a viewer stays behind. */
+  /** Resolves once the client has exited. */
   async closed(): Promise<void> {
     this.#sink = { data: () => undefined, end: () => undefined };
     await this.#client.end();
@@ -208,25 +207,25 @@ class View implements TerminalView {
   }
 }
 
-/** A turn of the wheel, and all else that a terminal says without a key: mouse reports, the focus come or gone. */
+/** The mouse wheel, and other input without a key: mouse and focus reports. */
 // oxlint-disable-next-line no-control-regex -- these are what terminals send
 const wheelUp = /^\x1b\[<64;/;
 // oxlint-disable-next-line no-control-regex -- these are what terminals send
 const notTyped = /^\x1b\[(?:<\d|M|I$|O$)/;
-/** What a client says before it ends is mixed with what sets a terminal up. */
-// oxlint-disable-next-line no-control-regex -- these are what terminals are told
+/** A client's last message is mixed with the sequences that set up a terminal. */
+// oxlint-disable-next-line no-control-regex -- these set up a terminal
 const settings = /\x1b\[[0-9;?]*[a-zA-Z]|[\x00-\x1f]+/g;
 
-/** Keys that come quickly count as pasted and tmux then reads no prefix, or every other one. A server may be older than us. */
+/** Otherwise tmux counts quick keys as pasted and ignores the prefix. Set here too, for a server of an older build. */
 const everyKey = ["set-option", "-g", "assume-paste-time", "0"];
 
-/** Ctrl-B as terminals write it, the two longer forms among those that tell keys apart. */
+/** Ctrl-B as terminals send it; the longer forms come from extended key protocols. */
 // oxlint-disable-next-line no-control-regex -- these are key codes
 const prefixKey = /\x02|\x1b\[98;5u|\x1b\[27;5;98~/g;
 
 /**
- * tmux's own commands are not for a page: with one of them a viewer would type into another session. Pressed twice the
- * prefix goes to the agent, so that its Ctrl-B works as in any terminal.
+ * A viewer must not use tmux's own commands, with which it could type into another session. A doubled prefix goes to the
+ * agent, so that its Ctrl-B works as in any terminal.
  */
 export function withoutPrefix(bytes: Buffer): Buffer {
   const text = bytes.toString("latin1");
@@ -239,7 +238,7 @@ interface Hold {
   release(): Promise<void>;
 }
 
-/** @param leaving a client that types and is about to only watch: its own size does not count. */
+/** @param leaving a client that is about to become read-only: its own size does not count. */
 async function holdSize(tmux: Tmux, target: string, leaving: string | null): Promise<Hold> {
   const size = await sizeWithout(tmux, target, leaving);
   const client = await PtyClient.start(tmux, target, { ...size, flags: ["read-only"] });

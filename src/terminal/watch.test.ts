@@ -44,7 +44,7 @@ function watchOf(note: Partial<LaunchNote>): LaunchWatch {
 }
 
 test.each([{ resumed: true }, { promptTaken: true }])(
-  "[AGENT-15] a launch with %o is not idle before what it began with shows",
+  "[AGENT-15] a launch with %o is not idle before its first prompt or conversation shows",
   (note) => {
     const now = watchOf({}).process(identify(process.pid)!).startedAt + 1000;
     const watch = watchOf(note);
@@ -59,7 +59,7 @@ test.each([{ resumed: true }, { promptTaken: true }])(
   },
 );
 
-test("[AGENT-15] a launch without either is idle at once, one that was seen working is, and so is one that began long ago", () => {
+test("[AGENT-15] a launch without either is idle immediately, as is one that worked, or started long ago", () => {
   const { startedAt } = watchOf({}).process(identify(process.pid)!);
   expect(watchOf({}).activity(pane, startedAt + 1000)).toMatchObject({ activity: "idle" });
   const worked = watchOf({ promptTaken: true });
@@ -104,7 +104,7 @@ test("[TERMINAL-34] a title that shows idle is early: the agent is starting unti
     expect(watch.inputStands).toBe(true);
   }));
 
-test("[TERMINAL-34] a dialog counts although the title shows idle, and not where the input line stands below the same words", () =>
+test("[TERMINAL-34] a dialog counts although the title shows idle, but not above an input line", () =>
   asleep((watch, from) => {
     watch.sawScreen(pane, "Trust this?\n1. yes", from);
     expect(watch.activity(pane, from)).toMatchObject({ activity: "needs_input", reason: "It asks for trust" });
@@ -125,7 +125,7 @@ test.each<[string, TerminalAgent, string, string, object]>([
     { activity: "needs_input", reason: "Codex has reached a usage limit, or is close to one" },
   ],
 ])(
-  "[TERMINAL-34] %s: words above an input line that holds text ask nothing, a list does (%#)",
+  "[TERMINAL-34] %s: text above an input line with text is no dialog, a list is one (%#)",
   (_, own, title, screen, seen) => {
     const watch = new LaunchWatch(launch, { ...own, readStatus: () => null }, new LaunchFiles(directory), session);
     const { startedAt } = watch.process(identify(process.pid)!);
@@ -175,7 +175,7 @@ test("[TERMINAL-34] a start whose processes compute asks nothing", async () => {
   }
 });
 
-test("[TERMINAL-19] a launch that is on record since long ago is what the record says, whatever its note says", () => {
+test("[TERMINAL-19] for a launch that has long been on record, the record counts and not its note", () => {
   const files = new LaunchFiles(directory);
   const note = { launch, agentSessionId: "noted", promptTaken: true };
   files.write(session, note, { workspace: directory, umask: null, cgroup: null, env: {}, argv: ["x"] });

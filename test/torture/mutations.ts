@@ -295,7 +295,7 @@ export const mutations: readonly Mutation[] = [
     promise: "a prompt is typed only when the agent is ready",
     file: "src/terminal/send.ts",
     search: "known ? await untilInputStands(typed) :",
-    replace: "known ? ((await typed.look()) ?? (await untilInputStands(typed))) :",
+    replace: "known ? ((await typed.capture()) ?? (await untilInputStands(typed))) :",
     also: {
       file: "src/supervisor/decide.ts",
       search: "  if (seen.starting === true) return",

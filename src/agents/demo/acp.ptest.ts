@@ -56,7 +56,7 @@ const share = (answer: typeof permit = async (asked) => pick(asked, "allow_once"
 const openGate = (name: string): void => writeFileSync(join(directory, "gates", name), "");
 const load = { mcpServers: [] };
 
-test("[DEMO-1] it introduces itself with what it can do, and each capability is there", async () => {
+test("[DEMO-1] it announces its capabilities, and supports each of them", async () => {
   const demo = share();
   const { agentCapabilities, authMethods, protocolVersion } = await demo.initialize();
   expect([protocolVersion, authMethods]).toEqual([1, []]);
@@ -75,7 +75,7 @@ test("[DEMO-1] it introduces itself with what it can do, and each capability is 
   });
 });
 
-test("[DEMO-2] words, thoughts, plans, ticks and floods are shown as the prompt's lines say, in their order", async () => {
+test("[DEMO-2] text, thoughts, plans, ticks and floods are shown in the order of the prompt's lines", async () => {
   const demo = share();
   const id = await demo.open(cwd);
   const lines = [
@@ -129,7 +129,7 @@ test("[DEMO-2] images, files and links of a prompt arrive", async () => {
   expect(demo.text()).toBe("image: image/png, 7 bytes\nfile: file:///a.md, 4 characters\nlink: file:///b.md\ndone\n");
 });
 
-test("[DEMO-3] a tool really runs, with its output and exit code; one that cannot run fails in words", async () => {
+test("[DEMO-3] a tool really runs, with its output and exit code; one that cannot run fails with a message", async () => {
   const demo = share();
   const id = await demo.open(cwd);
   await demo.prompt(id, "tool: sh -c 'echo out; echo err >&2; pwd; exit 3'\ntool: no-such-program");
@@ -207,7 +207,7 @@ const toolPid = (demo: ConnectedAgent): number | null => {
   return output === null ? null : Number(output[1]);
 };
 
-test("[DEMO-6] a failed turn is an error with its words, and the session stays usable", async () => {
+test("[DEMO-6] a failed turn is an error with its message, and the session stays usable", async () => {
   const demo = share();
   const id = await demo.open(cwd);
   await expect(demo.prompt(id, "say: x\nfail: out of luck")).rejects.toMatchObject({
@@ -338,7 +338,7 @@ test("[DEMO-9] /clear continues without context under a new id, which the next u
   expect(demo.text()).toMatch(/^one\nhistory: turns=0 \S+ replies=0\nhistory: turns=2 \S+ replies=1\n$/);
 });
 
-test("[DEMO-10] where it needs a sign-in, no session opens before one", async () => {
+test("[DEMO-10] if it requires a sign-in, no session opens before one", async () => {
   await using demo = start({ env: { HOLDFAST_DEMO_AUTH: join(directory, "signed-in") } });
   const { authMethods } = await demo.initialize();
   await expect(demo.agent.request("session/new", { cwd, mcpServers: [] })).rejects.toMatchObject({ code: -32000 });

@@ -135,7 +135,7 @@ class AcpFace implements Face {
     return {};
   }
 
-  /** Signed in for as long as the file that HOLDFAST_DEMO_AUTH names exists. */
+  /** Signed in while the file that HOLDFAST_DEMO_AUTH names exists. */
   #needAuthentication(): void {
     const file = process.env["HOLDFAST_DEMO_AUTH"];
     if (file !== undefined && !existsSync(file)) throw new RpcError(authRequired, "Authentication required");
@@ -160,7 +160,7 @@ class AcpFace implements Face {
     const id = String(params["sessionId"]);
     const live = this.#sessions.get(id)?.conversation;
     const conversation = live ?? DemoConversation.resume(this.#directory, id);
-    // The directory is part of a conversation's name, as it is for agents that keep transcripts by project.
+    // Found only from its own directory, as with agents that store transcripts per project.
     if (conversation === null || (conversation.cwd !== null && conversation.cwd !== cwd)) throw noSession(id);
     const session = this.#sessions.get(id) ?? this.#open(new DemoSession(conversation, cwd));
     if (how === "with replay") {
@@ -196,7 +196,7 @@ class AcpFace implements Face {
     return {};
   }
 
-  /** Of one that is not there: done already. */
+  /** Succeeds if it does not exist. */
   #delete(params: Params): object {
     const id = String(params["sessionId"]);
     const live = this.#sessions.get(id);
@@ -260,7 +260,7 @@ function directoryIn(params: Params): string {
   return cwd;
 }
 
-/** A cancelled turn waits for no answer; a late one is ignored. */
+/** A cancelled turn does not wait for the answer; a late one is ignored. */
 function unlessAborted(answer: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(new Error("cancelled"));
@@ -294,7 +294,7 @@ function describeAttachment(block: ContentBlock): DemoStep[] {
 }
 
 const face = new AcpFace();
-// The reader is gone. Any other failure (a full disk) lost output, and that is a crash.
+// EPIPE: the reader is gone. Any other failure (a full disk) lost output and counts as a crash.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => face.leave(error.code === "EPIPE" ? 0 : 1));
 process.stdin.on("data", (chunk: Buffer) => face.client.push(chunk));
 process.stdin.on("end", () => face.leave(0));

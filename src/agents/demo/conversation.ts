@@ -1,6 +1,6 @@
 /**
- * A conversation of the demo agent: JSON lines in a file named after its id, so that a resume has context. The terminal
- * writes one line per turn; the chat writes the prompt, then each part of the reply before it is shown. Both read both.
+ * A conversation of the demo agent: JSON lines in a file named after its id, so that a resume has context. First the
+ * prompt, then each part of the reply before it is shown; earlier versions wrote one line per terminal turn.
  */
 import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
@@ -11,16 +11,16 @@ import { parseObject } from "../../base/attempt.ts";
 export interface DemoTurn {
   prompt: string;
   reply: string;
-  /** What the chat showed, in order; absent for a turn of the terminal. */
+  /** What was shown, in order; absent for a terminal turn of an earlier version. */
   parts?: DemoPart[];
 }
 
-/** Words of a reply, or anything else that was shown (a thought, a tool call, a plan). */
+/** Text of a reply, or anything else that was shown (a thought, a tool call, a plan). Stored with these names. */
 export type DemoPart = { said: string } | { shown: object };
 
 const idPattern = /^[A-Za-z0-9-]{1,64}$/;
 
-/** Where conversations are kept: with the user's other state, outside any worktree. */
+/** With the user's other state, outside any worktree. */
 export function conversationsDirectory(env: NodeJS.ProcessEnv): string {
   const own = env["HOLDFAST_DEMO_CONVERSATIONS"];
   if (own !== undefined && own !== "") return own;
@@ -35,7 +35,7 @@ export class DemoConversation {
   readonly id: string;
   readonly #file: string;
   readonly #turns: DemoTurn[];
-  /** Where a chat was begun; null for one that a terminal began. */
+  /** Where a chat was started; null if a terminal started it. */
   readonly cwd: string | null;
   #removed = false;
 
@@ -59,7 +59,7 @@ export class DemoConversation {
     const file = fileOf(directory, id);
     if (file === null || !existsSync(file)) return null;
     const text = readFileSync(file, "utf8");
-    // A line that a crash cut off must not swallow the next one.
+    // A line cut off by a crash must not swallow the next one.
     if (text !== "" && !text.endsWith("\n")) appendFileSync(file, "\n");
     const lines = text
       .split("\n")
@@ -77,7 +77,7 @@ export class DemoConversation {
     this.#append(turn);
   }
 
-  /** Opens a turn whose reply comes in parts, so that a crash at any moment keeps what was there. */
+  /** Opens a turn whose reply is stored in parts, so that a crash loses nothing that was shown. */
   begin(prompt: string): void {
     this.#turns.push({ prompt, reply: "", parts: [] });
     this.#append({ prompt });
@@ -90,7 +90,7 @@ export class DemoConversation {
     this.#append(part);
   }
 
-  /** A turn that is still running when its conversation is removed does not bring the file back. */
+  /** A turn that is still running does not recreate the file. */
   remove(): void {
     this.#removed = true;
     rmSync(this.#file, { force: true });
@@ -100,7 +100,7 @@ export class DemoConversation {
     if (!this.#removed) appendFileSync(this.#file, `${JSON.stringify(line)}\n`);
   }
 
-  /** What is remembered: the count proves that nothing was lost, the digest that it is the same conversation. */
+  /** The count proves that nothing was lost, the digest that it is the same conversation. */
   describe(): string {
     const digest = createHash("sha256")
       .update(this.#turns.map(({ prompt }) => prompt).join("\n\n"))

@@ -19,7 +19,7 @@ afterAll(() => rmSync(cwd, { recursive: true }));
 test.each([
   ["the end of its input", (child: ReturnType<typeof run>["child"]) => void child.stdin.end()],
   ["SIGTERM", (child: ReturnType<typeof run>["child"]) => void child.kill("SIGTERM")],
-])("[DEMO-12] at %s in mid-turn it ends with 0, takes its tools along, and finishes nothing", async (_, end) => {
+])("[DEMO-12] at %s during a turn it exits with 0, stops its tools, and finishes nothing", async (_, end) => {
   const { child, lines } = run();
   try {
     const sessionId = await open(child, lines);
@@ -39,7 +39,7 @@ test.each([
   }
 });
 
-test("[DEMO-12] it ends when nobody reads it any more", async () => {
+test("[DEMO-12] it exits when its output is no longer read", async () => {
   const { child, lines } = run();
   try {
     const sessionId = await open(child, lines);
@@ -52,7 +52,7 @@ test("[DEMO-12] it ends when nobody reads it any more", async () => {
   }
 });
 
-test("[DEMO-6] what comes later comes after the turn has ended", async () => {
+test("[DEMO-6] `later` text arrives after the turn has ended", async () => {
   const { child, lines } = run();
   try {
     const sessionId = await open(child, lines);

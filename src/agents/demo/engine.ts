@@ -27,7 +27,7 @@ const laterMs = 50;
 const floodLine = `${"x".repeat(99)}\n`;
 
 const modes = [
-  { id: "default", name: "Default", description: "Asks for permission where a step says so" },
+  { id: "default", name: "Default", description: "Asks for permission if a step requires it" },
   { id: "auto", name: "Auto", description: "Allows everything without asking" },
   { id: "plan", name: "Plan", description: "Writes and runs nothing" },
 ];
@@ -58,7 +58,7 @@ export class DemoSession {
   readonly cwd: string;
   /** Always allowed; forgotten with the process. */
   readonly allowed = new Set<string>();
-  // Not kept on disk: most agents forget mode and model too, and have to be given them again.
+  // Not stored: most agents forget mode and model too, and have to be given them again.
   mode = "default";
   model = "demo-small";
   #turn: Promise<unknown> = Promise.resolve();
@@ -293,7 +293,7 @@ class Turn {
   }
 }
 
-/** The conversation as it was shown; a turn in a terminal of an earlier version has only its text. */
+/** The conversation as it was shown; a terminal turn of an earlier version has only its text. */
 export function replayOf(turns: readonly DemoTurn[]): SessionUpdate[] {
   return turns.flatMap(({ prompt, reply, parts }): SessionUpdate[] => [
     textUpdate("user_message_chunk", prompt),

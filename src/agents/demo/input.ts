@@ -1,6 +1,6 @@
 /**
- * What a terminal in raw mode sends, as words: text typed or pasted, Enter, interrupt, end. A bracketed paste keeps
- * its line ends; outside of one, Enter sends.
+ * Parses the input of a terminal in raw mode: text typed or pasted, Enter, interrupt, end. A bracketed paste keeps its
+ * line breaks; outside of one, Enter sends.
  */
 export type DemoKey =
   | { key: "text"; text: string }
@@ -16,7 +16,7 @@ export class DemoInput {
   #pending = "";
   #pasting = false;
 
-  /** Complete keys of what arrived; a sequence that is cut in half waits for the rest. */
+  /** The complete keys; an incomplete sequence waits for the rest. */
   push(chunk: string): DemoKey[] {
     this.#pending += chunk;
     const keys: DemoKey[] = [];
@@ -65,7 +65,7 @@ export class DemoInput {
   }
 }
 
-/** Leaves off an end that may be the beginning of the mark. */
+/** Without an end that may be the start of the mark. */
 function withoutPartOf(text: string, mark: string): string {
   for (let length = Math.min(mark.length - 1, text.length); length > 0; length--) {
     if (mark.startsWith(text.slice(-length))) return text.slice(0, -length);

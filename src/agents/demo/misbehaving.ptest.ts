@@ -77,7 +77,7 @@ test("[DEMO-13] never-answers-initialize: reads on and stays silent, also when m
   expect(agent.output).not.toContain('"id":"initialize"');
 });
 
-test("[DEMO-13] exits-at-once and dies-mid-turn: the exit status, and the words before it", async () => {
+test("[DEMO-13] exits-at-once and dies-mid-turn: the exit status, and the output before it", async () => {
   await using early = new Agent("exits-at-once", { EXITS_WITH: "4" });
   await using late = new Agent("dies-mid-turn");
   await late.open();
@@ -100,7 +100,7 @@ test("[DEMO-13] floods: writes until it is cancelled, or as much as requested", 
   expect(await some.answer("p")).toMatchObject(endTurn);
 });
 
-test("[DEMO-13] one-huge-line: a whole line of that size, an ordinary one behind it", async () => {
+test("[DEMO-13] one-huge-line: a complete line of that size, followed by an ordinary one", async () => {
   await using agent = new Agent("one-huge-line", { HUGE_LINE_BYTES: "400000" });
   await agent.open();
   agent.prompt();
@@ -174,7 +174,7 @@ test("[DEMO-13] auth-required and forgets-sessions: refused with their codes", a
   expect(await forgetful.answer("session/load")).toMatchObject({ error: { code: -32002 } });
 });
 
-test("[DEMO-13] slow-to-load: replays at once, answers when it is let, and replays a little more", async () => {
+test("[DEMO-13] slow-to-load: replays immediately, responds when allowed, and replays a little more", async () => {
   const gate = join(directory, "load");
   await using agent = new Agent("slow-to-load", { LOAD_GATE: gate });
   agent.ask("initialize");

@@ -1,7 +1,7 @@
-/** What a prompt asks of the demo agent: each line that is a step is carried out in turn. */
+/** The steps that the lines of a prompt ask for, carried out in order. */
 export type DemoStep =
   | { step: "say"; text: string }
-  /** Asks for permission, then says which answer came. */
+  /** Asks for permission, then shows the answer. */
   | { step: "ask"; text: string }
   | { step: "slow"; seconds: number }
   | { step: "exit"; code: number }
@@ -69,7 +69,7 @@ export function parseChatPrompt(prompt: string): DemoStep[] {
   return found.length > 0 ? found : friendlyTurn(prompt.trim());
 }
 
-/** Which lines stand between fences: there Holdfast quotes issues and other agents. */
+/** Which lines are in quoted blocks, where Holdfast quotes issues and other agents. */
 function quotedLines(lines: string[]): boolean[] {
   let fence: string | null = null;
   return lines.map((line) => {
@@ -80,7 +80,7 @@ function quotedLines(lines: string[]): boolean[] {
   });
 }
 
-/** A stranger's words run no command and write no file. */
+/** Quoted text runs no command and writes no file. */
 function isHarmless({ step }: DemoStep): boolean {
   return step !== "tool" && step !== "edit";
 }
@@ -113,7 +113,7 @@ const help = `Each line of a prompt is a step:
 
 /** Slow enough to see it stream, quick enough not to wait for. */
 const friendlyPaceMs = 6;
-/** A long prompt is not said back in full. */
+/** A long prompt is not repeated in full. */
 const quotedCharacters = 120;
 
 function friendlyTurn(prompt: string): DemoStep[] {

@@ -1,6 +1,6 @@
 /**
- * Runs a command as agents run their tools: in a process session of its own, without a shell of ours. What still runs
- * is ended when the turn is cancelled and when the agent leaves; only a SIGKILL of the agent leaves it behind.
+ * Runs a command as agents run their tools: in its own process session, without a shell. It is stopped when the turn is
+ * cancelled and when the agent exits; only a SIGKILL of the agent leaves it running.
  */
 import { spawn } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
@@ -16,10 +16,10 @@ export interface ToolResult {
 const maxOutput = 16 * 1024;
 /** How often a running tool's output is shown. */
 const showEveryMs = 100;
-/** What a tool gets between SIGTERM and SIGKILL. */
+/** Between SIGTERM and SIGKILL. */
 const graceMs = 500;
 
-/** How long a tool's last words are waited for once it has ended. */
+/** How long the output of an exited tool is awaited. */
 const drainMs = 200;
 
 const running = new Set<number>();
@@ -48,7 +48,7 @@ export function runTool(
   return new Promise<ToolResult>((resolve) => {
     child.on("error", (error) => resolve({ output: error.message, exitCode: null, signal: null }));
     child.on("close", (exitCode, signal) => resolve({ output, exitCode, signal }));
-    // What the tool left behind may hold the pipes forever.
+    // Children of the tool may keep the pipes open forever.
     child.on("exit", (exitCode, signal) => setTimeout(() => resolve({ output, exitCode, signal }), drainMs));
   }).finally(() => {
     clearInterval(showing);
@@ -59,7 +59,7 @@ export function runTool(
   });
 }
 
-/** For the agent's own end: there is no time left to be polite. */
+/** When the agent exits: there is no time to stop them gracefully. */
 export function endTools(): void {
   for (const pid of running) signalGroup(pid, "SIGKILL");
 }
@@ -76,11 +76,11 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // It ended meanwhile.
+    // It exited meanwhile.
   }
 }
 
-/** Words, with quotes kept together: `sh -c 'sleep 5; echo done'`. */
+/** Splits at blanks outside of quotes: `sh -c 'sleep 5; echo done'`. */
 function wordsOf(command: string): string[] {
   return [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain]) => double ?? single ?? plain ?? "",
@@ -91,7 +91,7 @@ export type Edited =
   | { edited: true; path: string; oldText: string | null; newText: string }
   | { edited: false; why: string };
 
-/** Writes one file of the worktree, and nothing outside of it: a prompt is no license for the rest of the disk. */
+/** Writes one file of the worktree, and nothing outside of it. */
 export function editFile(cwd: string, path: string, text: string): Edited {
   const target = resolve(cwd, path);
   const why = refusal(cwd, target);

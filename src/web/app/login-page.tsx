@@ -4,6 +4,7 @@ import { Button } from "../shared/ui/button.tsx";
 import { Brand } from "./navigation.tsx";
 import { Commands } from "../shared/ui/code-text.tsx";
 import { Field, Form, TextInput } from "../shared/ui/field.tsx";
+import { useAction } from "../shared/ui/toast.tsx";
 
 const linkCommand = "`holdfast dashboard`";
 
@@ -43,12 +44,7 @@ export function InsecurePage() {
 
 export function LoginPage({ why }: { why: string | null }) {
   const [passphrase, setPassphrase] = useState("");
-  const [busy, setBusy] = useState(false);
-  const submit = async (): Promise<void> => {
-    setBusy(true);
-    await logIn({ passphrase });
-    setBusy(false);
-  };
+  const { busy, run } = useAction();
   return (
     <Frame>
       <p role="alert" className={why === null ? "text-dim" : "text-danger"}>
@@ -63,7 +59,10 @@ export function LoginPage({ why }: { why: string | null }) {
           }
         />
       </p>
-      <Form className="flex flex-col gap-3 rounded-lg border border-line bg-panel p-4" onSubmit={submit}>
+      <Form
+        className="flex flex-col gap-3 rounded-lg border border-line bg-panel p-4"
+        onSubmit={() => run(() => logIn({ passphrase }))}
+      >
         <Field label="Passphrase">
           <TextInput
             type="password"

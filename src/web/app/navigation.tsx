@@ -42,9 +42,9 @@ export function Header() {
         )}
         <IconButton
           label="Command palette"
+          Sign={Command}
           aria-keyshortcuts="Control+K Meta+K"
           onClick={() => openOverlay("palette")}
-          Sign={Command}
         />
         <ThemeButton />
         <Link
@@ -69,7 +69,7 @@ const themes = {
 function ThemeButton() {
   const [theme, setTheme] = usePreference("theme");
   const { next, Sign } = themes[theme];
-  return <IconButton label={`Theme: ${theme}`} className="max-md:hidden" onClick={() => setTheme(next)} Sign={Sign} />;
+  return <IconButton label={`Theme: ${theme}`} Sign={Sign} className="max-md:hidden" onClick={() => setTheme(next)} />;
 }
 
 const itemStyles = "relative flex h-14 flex-1 flex-col items-center justify-center gap-0.5 text-xs";

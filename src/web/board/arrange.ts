@@ -38,8 +38,6 @@ export function keepSame(before: Columns, now: Columns): Columns {
   return same ? before : merged;
 }
 
-export const noColumns: Columns = byColumn([]);
-
 function matches(session: SessionJson, words: string[]): boolean {
   const text = [
     session.id,

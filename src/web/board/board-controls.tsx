@@ -32,10 +32,10 @@ export function BoardControls() {
       <SearchBox />
       <IconButton
         label="Filter and sort"
+        Sign={SlidersHorizontal}
         aria-expanded={expanded}
         className="md:hidden"
         onClick={() => setExpanded(!expanded)}
-        Sign={SlidersHorizontal}
       />
       <div
         className={clsx(

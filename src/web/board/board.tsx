@@ -11,7 +11,7 @@ import { KeepCursor } from "./keep-cursor.tsx";
 import { TrackerBanner } from "./tracker-banner.tsx";
 import { boardView, projectsOf, useSearchQuery } from "./board-controls.tsx";
 import { useEffect, useMemo, useState } from "react";
-import { arrange, keepSame, moves, noColumns, type Columns, type BoardFilter } from "./arrange.ts";
+import { arrange, keepSame, moves, type Columns, type BoardFilter } from "./arrange.ts";
 
 export function Board() {
   const loaded = useLive((state) => state.loaded);
@@ -86,7 +86,7 @@ function NoSessions() {
 /** The columns, updated at most once per frame, and only if a session moved. */
 function useColumns({ project, query, sort }: BoardFilter): Columns {
   const filter = useMemo(() => ({ project, query, sort }), [project, query, sort]);
-  const [columns, setColumns] = useState<Columns>(() => keepSame(noColumns, read(filter)));
+  const [columns, setColumns] = useState<Columns>(() => read(filter));
   useEffect(() => {
     let frame = 0;
     const update = (): void => {

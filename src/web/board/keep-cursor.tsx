@@ -10,7 +10,7 @@ interface KeepCursorProps {
   children: ReactNode;
 }
 
-/** What had the focus: the session's address, and whether it was its menu button. */
+/** The focused card: its session's address, and whether its menu button had the focus. */
 interface Cursor {
   href: string;
   atMenu: boolean;

@@ -27,12 +27,12 @@ export function CommentCard({ session, comment }: { session: string; comment: Co
   return (
     <div className="m-2 flex items-start gap-1 rounded-md border border-line bg-raised p-2 font-sans text-sm">
       <p className="min-w-0 flex-1 break-words whitespace-pre-wrap">{comment.text}</p>
-      <IconButton label={`Edit comment on ${where}`} onClick={() => setEditing(true)} Sign={Pencil} signSize={14} />
+      <IconButton label={`Edit comment on ${where}`} Sign={Pencil} signSize={14} onClick={() => setEditing(true)} />
       <IconButton
         label={`Delete comment on ${where}`}
-        onClick={() => removeComments(session, new Set([comment.id]))}
         Sign={Trash2}
         signSize={14}
+        onClick={() => removeComments(session, new Set([comment.id]))}
       />
     </div>
   );

@@ -1,4 +1,4 @@
-/** The changed files: what happened to each, where, and by how much. */
+/** The changed files, each with its status, areas and line counts. */
 import type { ChangedFileJson } from "../../contract/worktree.ts";
 import { visibleText } from "../shared/ui/safe-text.ts";
 import { clsx } from "clsx";

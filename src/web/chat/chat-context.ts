@@ -1,4 +1,4 @@
-/** What rows deep in the transcript need, and which of them are expanded. */
+/** Context of rows deep in the transcript, and which of them are expanded. */
 import { createContext, use, useState, type MouseEvent } from "react";
 
 /** Changes so rarely that it causes no extra rendering. */

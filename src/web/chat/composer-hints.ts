@@ -1,4 +1,4 @@
-/** What the composer and the queue show, depending on the session's state. */
+/** Texts of the composer and the queue, by the session's state. */
 import type { PromptItem, TranscriptHead } from "../../contract/transcript.ts";
 import type { SessionJson } from "../../contract/session.ts";
 

@@ -186,9 +186,9 @@ export const Composer = memo(function Composer(props: ComposerProps) {
         <div className="flex min-w-0 flex-1 items-center gap-1 sm:gap-2">
           <IconButton
             label="Attach images"
+            Sign={ImagePlus}
             disabled={closed !== null}
             onClick={() => picker.current?.click()}
-            Sign={ImagePlus}
           />
           <input
             ref={picker}

@@ -49,7 +49,7 @@ export function ImageStrip({ images, onRemove }: { images: readonly NewImage[]; 
             {name}
           </span>
           <span className="text-xs whitespace-nowrap text-dim">{formatSize(size)}</span>
-          <IconButton label={`Remove ${name}`} onClick={() => onRemove(id)} Sign={X} signSize={14} />
+          <IconButton label={`Remove ${name}`} Sign={X} signSize={14} onClick={() => onRemove(id)} />
         </li>
       ))}
     </ul>

@@ -48,31 +48,31 @@ export const QueueList = memo(function QueueList({ queue, why }: { queue: readon
                 </span>
                 <IconButton
                   label="Move up"
-                  disabled={closed !== null || index === 0}
-                  onClick={() => void edit(prompt.promptId, { position: index - 1 })}
                   Sign={ArrowUp}
                   signSize={14}
+                  disabled={closed !== null || index === 0}
+                  onClick={() => void edit(prompt.promptId, { position: index - 1 })}
                 />
                 <IconButton
                   label="Move down"
-                  disabled={closed !== null || index === queue.length - 1}
-                  onClick={() => void edit(prompt.promptId, { position: index + 1 })}
                   Sign={ArrowDown}
                   signSize={14}
+                  disabled={closed !== null || index === queue.length - 1}
+                  onClick={() => void edit(prompt.promptId, { position: index + 1 })}
                 />
                 <IconButton
                   label={prompt.cut === true ? "Too long to edit here" : "Edit"}
-                  disabled={closed !== null || prompt.cut === true}
-                  onClick={() => setEditing(prompt.promptId)}
                   Sign={Pencil}
                   signSize={14}
+                  disabled={closed !== null || prompt.cut === true}
+                  onClick={() => setEditing(prompt.promptId)}
                 />
                 <IconButton
                   label="Remove"
-                  disabled={closed !== null}
-                  onClick={() => void edit(prompt.promptId, { withdraw: true })}
                   Sign={Trash2}
                   signSize={14}
+                  disabled={closed !== null}
+                  onClick={() => void edit(prompt.promptId, { withdraw: true })}
                 />
               </>
             )}

@@ -89,9 +89,9 @@ export function SearchBar({ feed, state, list, onReveal, onClose }: SearchBarPro
               : "no matches"
             : `${at + 1} of ${found.length}${reading ? " …" : ""}`}
       </span>
-      <IconButton label="Previous match" disabled={found.length === 0} onClick={() => step(-1)} Sign={ChevronUp} />
-      <IconButton label="Next match" disabled={found.length === 0} onClick={() => step(1)} Sign={ChevronDown} />
-      <IconButton label="Close search" onClick={onClose} Sign={X} />
+      <IconButton label="Previous match" Sign={ChevronUp} disabled={found.length === 0} onClick={() => step(-1)} />
+      <IconButton label="Next match" Sign={ChevronDown} disabled={found.length === 0} onClick={() => step(1)} />
+      <IconButton label="Close search" Sign={X} onClick={onClose} />
     </search>
   );
 }

@@ -142,9 +142,7 @@ function SpawnForm({ settings, onTrust }: { settings: SettingsJson; onTrust: () 
           <Select value={draft.kind} onChange={(event) => change({ kind: event.target.value as Draft["kind"] })}>
             <option value="">{project.kind} (project default)</option>
             {(agent?.kinds ?? ["terminal", "chat"]).map((kind) => (
-              <option key={kind} value={kind}>
-                {kind}
-              </option>
+              <option key={kind}>{kind}</option>
             ))}
           </Select>
         </Field>

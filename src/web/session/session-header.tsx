@@ -42,10 +42,10 @@ export function SessionHeader({ session }: { session: SessionJson }) {
         </span>
         <IconButton
           label={open ? "Hide details" : "Show details"}
+          Sign={open ? ChevronUp : ChevronDown}
           aria-expanded={open}
           className="sm:hidden"
           onClick={() => setOpen(!open)}
-          Sign={open ? ChevronUp : ChevronDown}
         />
       </div>
       <Facts session={session} open={open} />
@@ -177,10 +177,10 @@ function EditableTitle({ session }: { session: SessionJson }) {
       {may && (
         <IconButton
           label="Edit title"
-          className="shrink-0 max-sm:hidden"
-          onClick={() => setEditing(true)}
           Sign={Pencil}
           signSize={14}
+          className="shrink-0 max-sm:hidden"
+          onClick={() => setEditing(true)}
         />
       )}
     </div>

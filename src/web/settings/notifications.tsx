@@ -5,10 +5,10 @@ import { Button } from "../shared/ui/button.tsx";
 import { Checkbox } from "../shared/ui/field.tsx";
 import { Section, WhenLoaded, Row } from "./section.tsx";
 import type { PushBrowserJson, PushJson } from "../../contract/push.ts";
-import { call, sentenceOf } from "../shared/data/api.ts";
+import { call } from "../shared/data/api.ts";
 import { pushObstacle, subscribeHere, unsubscribeHere } from "../shared/data/push.ts";
 import { Age } from "../shared/ui/age.tsx";
-import { showToast, useAction } from "../shared/ui/toast.tsx";
+import { showToast, useAction, useSubmit } from "../shared/ui/toast.tsx";
 import { useQuery } from "../shared/data/use-query.ts";
 
 const descriptions: Record<NotifyState, string> = {
@@ -61,22 +61,15 @@ export function Notifications() {
 
 function PushSettings({ push: { publicKey, browsers }, onChanged }: { push: PushJson; onChanged: () => void }) {
   const [here] = usePreference("push");
-  const [busy, setBusy] = useState(false);
+  const { busy, fault, submit } = useSubmit();
   const [problem, setProblem] = useState(pushObstacle);
   // The reason is shown above.
   const canNotify = !["denied", "unsupported"].includes(notifyState());
   const on = here !== null && browsers.some(({ id }) => id === here);
   const turn = async (next: boolean): Promise<void> => {
-    setBusy(true);
     setProblem(null);
-    try {
-      if (next) setProblem(await subscribeHere(publicKey));
-      else await unsubscribeHere();
-    } catch (error) {
-      setProblem(sentenceOf(error));
-    }
+    await submit(async () => (next ? setProblem(await subscribeHere(publicKey)) : unsubscribeHere()));
     onChanged();
-    setBusy(false);
   };
   return (
     <>
@@ -95,7 +88,11 @@ function PushSettings({ push: { publicKey, browsers }, onChanged }: { push: Push
         requests that can be merged.
       </p>
       <p role="status" className="text-alert empty:hidden">
-        {busy ? "Asking the browser …" : problem !== null && !canNotify ? "Push requires notifications." : problem}
+        {busy
+          ? "Asking the browser …"
+          : problem !== null && !canNotify
+            ? "Push requires notifications."
+            : (fault ?? problem)}
       </p>
       {browsers.length > 0 && (
         <ul aria-label="Browsers with push" className="flex flex-col gap-2">

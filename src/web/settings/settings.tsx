@@ -3,7 +3,6 @@ import type { SettingsJson } from "../../contract/daemon.ts";
 import { logOutThisBrowser, pageBuild } from "../shared/data/connect.ts";
 import { useMay } from "../shared/data/live.ts";
 import { Button } from "../shared/ui/button.tsx";
-import { Spinner } from "../shared/ui/loading.tsx";
 import { useQuery } from "../shared/data/use-query.ts";
 import { Agents, AgentProcesses, PermissionRules } from "./agents.tsx";
 import { Appearance } from "./appearance.tsx";
@@ -31,12 +30,9 @@ export default function Settings() {
       )}
       <Notifications />
       <Appearance />
-      {settings.is === "loading" && <Spinner />}
-      {settings.is === "failed" && (
-        <WhenLoaded query={settings} onRetry={reload}>
-          {() => null}
-        </WhenLoaded>
-      )}
+      <WhenLoaded query={settings} onRetry={reload}>
+        {() => null}
+      </WhenLoaded>
       <Devices />
       {settings.is === "known" && (
         <>

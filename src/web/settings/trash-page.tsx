@@ -19,10 +19,16 @@ export default function TrashPage() {
     () => onEvents("*", (events) => void (events.some(({ type }) => type.startsWith("workspace.")) && reload())),
     [reload],
   );
-  /** What the dialog would delete. */
+  /** The entry that the dialog deletes. */
   const [deleting, setDeleting] = useState<TrashJson | "all" | null>(null);
   const may = useMay("all");
-  const some = trash.is === "known" && trash.value.length > 0;
+  const count = trash.is === "known" ? trash.value.length : 0;
+  const deletePermanently = async (): Promise<void> => {
+    const gone = await call("trashEmpty", { body: deleting === "all" || deleting === null ? {} : { id: deleting.id } });
+    showToast(`${countOf(gone.length, "worktree")} deleted.`);
+    reload();
+    setDeleting(null);
+  };
   return (
     <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-4 pb-10">
       <h1 className="text-base font-semibold">Trash</h1>
@@ -32,7 +38,7 @@ export default function TrashPage() {
           title="Trashed worktrees"
           note="Complete, with uncommitted and ignored files. Restoring a killed session also restores its worktree."
           action={
-            some && (
+            count > 0 && (
               <Button size="small" variant="danger" onClick={() => setDeleting("all")}>
                 Empty trash
               </Button>
@@ -55,11 +61,22 @@ export default function TrashPage() {
         </Section>
       </fieldset>
       {deleting !== null && (
-        <DeleteDialog
-          what={deleting}
-          count={trash.is === "known" ? trash.value.length : 0}
+        <ConfirmDialog
+          title={
+            deleting === "all"
+              ? `Delete ${countOf(count, "worktree")} permanently?`
+              : `Delete the worktree of ${deleting.session} permanently?`
+          }
+          description={
+            <>
+              {deleting !== "all" && <p>{describeWork(deleting)}</p>}
+              <p>The files and the refs that keep their commits are deleted. This cannot be undone.</p>
+            </>
+          }
+          keep="Keep"
+          confirm="Delete permanently"
+          act={deletePermanently}
           onClose={() => setDeleting(null)}
-          onDone={reload}
         />
       )}
     </div>
@@ -114,39 +131,4 @@ function Entry({ entry, onChanged, onDelete }: { entry: TrashJson; onChanged: ()
 function describeWork(entry: TrashJson): string {
   const work = workCounts(entry);
   return work.length === 0 ? "Nothing unique to this worktree." : `Unique to this worktree: ${work.join(", ")}.`;
-}
-
-interface DeleteDialogProps {
-  what: TrashJson | "all";
-  count: number;
-  onClose: () => void;
-  onDone: () => void;
-}
-
-function DeleteDialog({ what, count, onClose, onDone }: DeleteDialogProps) {
-  const act = async (): Promise<void> => {
-    const gone = await call("trashEmpty", { body: what === "all" ? {} : { id: what.id } });
-    showToast(`${countOf(gone.length, "worktree")} deleted.`);
-    onDone();
-    onClose();
-  };
-  return (
-    <ConfirmDialog
-      title={
-        what === "all"
-          ? `Delete ${countOf(count, "worktree")} permanently?`
-          : `Delete the worktree of ${what.session} permanently?`
-      }
-      description={
-        <>
-          {what !== "all" && <p>{describeWork(what)}</p>}
-          <p>The files and the refs that keep their commits are deleted. This cannot be undone.</p>
-        </>
-      }
-      keep="Keep"
-      confirm="Delete permanently"
-      act={act}
-      onClose={onClose}
-    />
-  );
 }

@@ -107,12 +107,12 @@ export function Scrollback({ session, onClose }: { session: string; onClose: () 
             if (event.key === "Enter") move(event.shiftKey ? -1 : 1);
           }}
         />
-        <IconButton label="Previous match" disabled={matches.length === 0} onClick={() => move(1)} Sign={ChevronUp} />
-        <IconButton label="Next match" disabled={matches.length === 0} onClick={() => move(-1)} Sign={ChevronDown} />
+        <IconButton label="Previous match" Sign={ChevronUp} disabled={matches.length === 0} onClick={() => move(1)} />
+        <IconButton label="Next match" Sign={ChevronDown} disabled={matches.length === 0} onClick={() => move(-1)} />
         <p role="status" className="min-w-0 flex-1 truncate text-xs text-dim tabular-nums">
           {words === "" ? "" : current === null ? "No matches" : `${current + 1} of ${matches.length}`}
         </p>
-        <IconButton label="Close history" onClick={onClose} Sign={X} />
+        <IconButton label="Close history" Sign={X} onClick={onClose} />
       </div>
       {history.is === "loading" && <Spinner label="Loading history" />}
       {history.is === "failed" && (

@@ -1,4 +1,4 @@
-/** A tool call: what it does, its state, and its result. */
+/** A tool call: its title, state and result. */
 import { useState } from "react";
 import {
   CircleCheck,

@@ -13,7 +13,7 @@ export interface Preferences {
   /** The daemon's id of this browser's push subscription. */
   push: string | null;
   sound: boolean;
-  /** What Enter does in a prompt; `auto`: sends, but inserts a new line on touch screens. */
+  /** The effect of Enter in a prompt; `auto`: sends, but inserts a new line on touch screens. */
   enter: "auto" | "sends" | "newline";
   /** Whether clicks in a terminal go to the agent; otherwise they select text. */
   terminalMouse: boolean;

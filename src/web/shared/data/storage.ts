@@ -1,4 +1,4 @@
-/** The browser's storage. It may be full or forbidden; what it refuses lasts until the page is closed. */
+/** The browser's storage. It may be full or forbidden; a value it refuses lasts until the page is closed. */
 import { createStore } from "zustand";
 
 /** Whether the browser refused to store something. Sent data is never lost by it; unsent text could be. */

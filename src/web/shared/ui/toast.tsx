@@ -78,7 +78,7 @@ export function Toasts() {
           )}
         >
           <p className="min-w-0 flex-1 break-words">{toast.text}</p>
-          <IconButton label="Dismiss" onClick={() => close(toast.id)} Sign={X} signSize={14} />
+          <IconButton label="Dismiss" Sign={X} signSize={14} onClick={() => close(toast.id)} />
         </div>
       ))}
     </div>

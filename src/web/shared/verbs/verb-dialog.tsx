@@ -2,13 +2,13 @@
 import { useMemo, useState, type ReactNode } from "react";
 import type { VerbAnswer } from "../../../contract/session.ts";
 import type { WorkJson } from "../../../contract/worktree.ts";
-import { call, sentenceOf } from "../data/api.ts";
+import { call } from "../data/api.ts";
 import { useQuery, type Loadable } from "../data/use-query.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Checkbox, Fault, Field, Form, Select, TextInput } from "../ui/field.tsx";
 import { plainText, workCounts } from "../ui/safe-text.ts";
-import { showToast } from "../ui/toast.tsx";
+import { showToast, useSubmit } from "../ui/toast.tsx";
 import { otherKind, verbs } from "../../../model/verbs.ts";
 import type { PendingVerb } from "./verbs.tsx";
 
@@ -29,52 +29,43 @@ interface Inputs {
   fresh: boolean;
 }
 
-type Step = { at: "confirming"; fault: string | null } | { at: "running" } | { at: "done"; answer: VerbAnswer };
-
 export default function VerbDialog({ pending, onClose }: { pending: PendingVerb; onClose: () => void }) {
   const { verb, session } = pending;
   const info = verbs[verb];
-  const [step, setStep] = useState<Step>({ at: "confirming", fault: null });
+  const { busy, fault, submit } = useSubmit();
+  const [answer, setAnswer] = useState<VerbAnswer | null>(null);
   const [inputs, setInputs] = useState<Inputs>({ title: session.title, forMs: hourMs, fresh: false });
   const options = useMemo(() => ({ params: { id: session.id } }), [session.id]);
   const [work] = useQuery(info.movesWork ? "work" : null, options);
 
   const run = async (): Promise<void> => {
-    setStep({ at: "running" });
-    try {
-      const answer = await runVerb(pending, inputs);
-      if (answer !== null && (answer.notes.length > 0 || answer.remaining.length > 0 || !answer.done)) {
-        setStep({ at: "done", answer });
-        return;
-      }
-      showToast(`${session.id} ${info.done}.`);
-      onClose();
-    } catch (error) {
-      setStep({ at: "confirming", fault: sentenceOf(error) });
+    const result = await runVerb(pending, inputs);
+    if (result !== null && (result.notes.length > 0 || result.remaining.length > 0 || !result.done)) {
+      return setAnswer(result);
     }
+    showToast(`${session.id} ${info.done}.`);
+    onClose();
   };
 
-  if (step.at === "done") {
+  if (answer !== null) {
     return (
       <Dialog
         open
         onClose={onClose}
-        title={step.answer.done ? `${session.id} ${info.done}` : `${info.label} is still in progress`}
+        title={answer.done ? `${session.id} ${info.done}` : `${info.label} is still in progress`}
         actions={
           <Button variant="primary" onClick={onClose}>
             Close
           </Button>
         }
       >
-        <Notes answer={step.answer} />
+        <Notes answer={answer} />
       </Dialog>
     );
   }
   const label = verb === "convert" ? `Convert to ${otherKind(session.kind)}` : info.label;
   const isReady =
-    step.at === "confirming" &&
-    (!info.movesWork || work.is !== "loading") &&
-    (verb !== "rename" || inputs.title.trim() !== "");
+    !busy && (!info.movesWork || work.is !== "loading") && (verb !== "rename" || inputs.title.trim() !== "");
   return (
     <Dialog
       open
@@ -87,17 +78,17 @@ export default function VerbDialog({ pending, onClose }: { pending: PendingVerb;
         </>
       }
     >
-      <Form className="flex flex-col gap-3" onSubmit={() => void (isReady && run())}>
+      <Form className="flex flex-col gap-3" onSubmit={() => void (isReady && submit(run))}>
         <VerbFields verb={verb} inputs={inputs} onChange={(part) => setInputs((now) => ({ ...now, ...part }))} />
         {info.movesWork && <LocalWork work={work} />}
-        <Fault text={step.at === "confirming" ? step.fault : null} />
+        <Fault text={fault} />
         <div className="flex flex-wrap items-center justify-end gap-2">
-          {step.at === "running" && (
+          {busy && (
             <span role="status" className="mr-auto text-dim">
               {progressOf(pending)}
             </span>
           )}
-          <Button onClick={onClose}>{step.at === "running" ? "Hide" : "Cancel"}</Button>
+          <Button onClick={onClose}>{busy ? "Hide" : "Cancel"}</Button>
           <Button type="submit" variant={info.movesWork ? "danger" : "primary"} disabled={!isReady}>
             {info.movesWork && hasWork(work) ? `${label} and keep the work in the trash` : label}
           </Button>

@@ -34,7 +34,7 @@ export async function readBack(
   for (let to = seq; to > 0 && !isEnough(events);) {
     const since = Math.max(0, to - pageSize);
     const page: EventJson[] = [];
-    // A flood's page may hold fewer than were asked for.
+    // A page may contain fewer events than requested.
     for (let last = since; last < to;) {
       const part = await context.call("events", { params: { id }, query: { since: last, limit: to - last } });
       page.push(...part);
@@ -47,7 +47,7 @@ export async function readBack(
 }
 
 export interface PastTurns {
-  /** May begin earlier: with what the turns refer to. */
+  /** May begin earlier, with events that the turns refer to. */
   events: EventJson[];
   /** Sequence number of the first event that belongs to the turns. */
   from: number;

@@ -45,7 +45,7 @@ export async function checkDaemon(context: Context): Promise<Finding[]> {
   }
 }
 
-/** The dashboard needs this optional package to show terminals; npm omits it where it cannot be installed. */
+/** The dashboard needs this optional package to show terminals; npm omits it if it cannot be installed. */
 export function checkScreens({ dist }: Pick<Context, "dist">): Finding {
   const check = "screens";
   try {

@@ -137,9 +137,9 @@ async function readSession(context: Context, input: Record<string, unknown>): Pr
 }
 
 async function spawn(context: Context, only: string | null, input: Record<string, unknown>): Promise<SessionJson> {
-  const { title, project: asked, ...rest } = input as Partial<Record<"title" | "project", string>>;
+  const { title, project: named, ...rest } = input as Partial<Record<"title" | "project", string>>;
   const projects = await context.call("projects");
-  const project = asked ?? only ?? projectAt(context.cwd, projects)?.id ?? onlyOne(projects);
+  const project = named ?? only ?? projectAt(context.cwd, projects)?.id ?? onlyOne(projects);
   if (project === null) {
     throw new HoldfastError("usage", "project is missing.", { hint: projects.map(({ id }) => id).join(", ") });
   }

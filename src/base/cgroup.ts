@@ -49,8 +49,8 @@ export function openCgroups(
   leave(place);
   if (refused !== null) return { state: { is: "none", why: refused }, make: () => null };
   const directory = join(place.directory, name);
-  const trouble = tryDirectory(place, directory);
-  if (trouble !== null) return { state: { is: "none", why: trouble }, make: () => null };
+  const problem = tryDirectory(place, directory);
+  if (problem !== null) return { state: { is: "none", why: problem }, make: () => null };
   for (const launch of subdirectories(directory)) removeCgroup(join(directory, launch));
   removeDirectory(directory);
   return {

@@ -3,7 +3,7 @@ import { LineSplitter } from "./lines.ts";
 
 export type Params = Record<string, unknown>;
 
-export interface PeerParts {
+export interface PeerHandlers {
   write(line: string): void;
   /** The result of a request; `undefined` if there is no such method, null if the request gets no response. */
   answer(method: string, params: Params, id: Id): Promise<object | null> | undefined;
@@ -33,14 +33,14 @@ const maxLineBytes = 64 * 1024 * 1024;
 export type Id = string | number | null;
 
 export class JsonRpcPeer {
-  readonly #parts: PeerParts;
+  readonly #handlers: PeerHandlers;
   readonly #lines = new LineSplitter(maxLineBytes);
   readonly #open = new Map<number, PromiseWithResolvers<unknown>>();
   /** From 0 in each process, as most agents count: a client must not take them for unique. */
   #nextId = 0;
 
-  constructor(parts: PeerParts) {
-    this.#parts = parts;
+  constructor(handlers: PeerHandlers) {
+    this.#handlers = handlers;
   }
 
   push(chunk: Buffer): void {
@@ -72,7 +72,7 @@ export class JsonRpcPeer {
     }
     if (!isObject(message)) this.#refuse(null, new RpcError(invalidRequest, "A message is an object"));
     else if (typeof message["method"] !== "string") this.#settle(message);
-    else if (message["id"] === undefined) this.#parts.notified(message["method"], paramsOf(message));
+    else if (message["id"] === undefined) this.#handlers.notified(message["method"], paramsOf(message));
     else void this.#answer(message["id"] as Id, message["method"], paramsOf(message));
   }
 
@@ -88,7 +88,7 @@ export class JsonRpcPeer {
 
   async #answer(id: Id, method: string, params: Params): Promise<void> {
     try {
-      const result = this.#parts.answer(method, params, id);
+      const result = this.#handlers.answer(method, params, id);
       if (result === undefined) throw new RpcError(methodNotFound, `Method not found: ${method}`);
       const value = await result;
       if (value !== null) this.#send({ id, result: value });
@@ -102,7 +102,7 @@ export class JsonRpcPeer {
   }
 
   #send(message: object): void {
-    this.#parts.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    this.#handlers.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   }
 }
 

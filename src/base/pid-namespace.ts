@@ -48,7 +48,7 @@ export function findInner(outer: number, pid: number): number | null {
   return null;
 }
 
-/** bwrap's two, what bridges the network, a shell, and the agent. */
+/** bwrap's two processes, the network bridge, a shell, and the agent. */
 const maxDepth = 5;
 
 export function childrenOf(pid: number): number[] {

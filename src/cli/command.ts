@@ -139,10 +139,10 @@ export function optionsOf({ options = [], json = "Print JSON", daemon }: Command
   return [...options, ...jsonOptions, ...(daemon === "alone" ? [] : [noStartOption])];
 }
 
-/** The value of an option that must be an integer above 0. */
-export function countOption(input: Input, long: string, shown: string, fallback: number): number {
+/** The value of an option that must be an integer, at least `minimum`; `shown` is the name in the error. */
+export function integerOption(input: Input, long: string, shown = `--${long}`, minimum: 0 | 1 = 0): number | undefined {
   const text = input.text(long);
-  if (text === undefined) return fallback;
-  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
-  throw new HoldfastError("usage", `${shown} must be a positive integer, not ${text}.`);
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/.test(text) && Number(text) >= minimum) return Number(text);
+  throw new HoldfastError("usage", `${shown} must be ${minimum === 0 ? "an" : "a positive"} integer, not ${text}.`);
 }

@@ -1,8 +1,7 @@
 /** Reads a session's events page by page: those after a sequence number, or the last turns. */
-import { HoldfastError } from "../contract/errors.ts";
 import type { SessionJson } from "../contract/session.ts";
 import { type EventJson, isLastPage } from "../contract/stream.ts";
-import type { Input, OptionEntry } from "./command.ts";
+import type { OptionEntry } from "./command.ts";
 import type { Context } from "./context.ts";
 import { startOfTurns } from "./render/transcript.ts";
 
@@ -35,7 +34,7 @@ export async function readBack(
   for (let to = seq; to > 0 && !isEnough(events);) {
     const since = Math.max(0, to - pageSize);
     const page: EventJson[] = [];
-    // A flood's page may hold fewer than were asked for.
+    // A page may contain fewer events than requested.
     for (let last = since; last < to;) {
       const part = await context.call("events", { params: { id }, query: { since: last, limit: to - last } });
       page.push(...part);
@@ -48,7 +47,7 @@ export async function readBack(
 }
 
 export interface PastTurns {
-  /** May begin earlier: with what the turns refer to. */
+  /** May begin earlier, with events that the turns refer to. */
   events: EventJson[];
   /** Sequence number of the first event that belongs to the turns. */
   from: number;
@@ -62,14 +61,6 @@ export const turnsOption: OptionEntry = {
   value: "number",
   description: "Show only the last N turns",
 };
-
-/** The number of turns on the command line. */
-export function readTurnsOption<T>(input: Input, standard: T): number | T {
-  const turns = input.text("turns");
-  if (turns === undefined) return standard;
-  if (!/^\d{1,6}$/.test(turns)) throw new HoldfastError("usage", `-n must be an integer, not ${turns}.`);
-  return Number(turns);
-}
 
 /** `turns` null: all of them. */
 export async function readTurns(context: Context, session: SessionJson, turns: number | null): Promise<PastTurns> {

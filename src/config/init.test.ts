@@ -74,8 +74,8 @@ test("[CONFIG-16] its file is valid for any directory name, with comments or wit
 test("[CONFIG-16] an existing file is never overwritten", () => {
   const fresh = { directory: root, agentsFound: [], schemaFile: null };
   const file = join(root, "holdfast.yaml");
-  expect(writeConfig(fresh)).toEqual({ is: "written", file });
+  expect(writeConfig(fresh)).toEqual({ file, written: true });
   writeFileSync(file, "mine");
-  expect(writeConfig(fresh)).toEqual({ is: "exists", file });
+  expect(writeConfig(fresh)).toEqual({ file, written: false });
   expect(readFileSync(file, "utf8")).toBe("mine");
 });

@@ -55,14 +55,10 @@ export function makeConfig(fresh: FreshConfig): string {
   return `${lines.join("\n")}\n`;
 }
 
-export type WrittenConfig = { is: "written"; file: string } | { is: "exists"; file: string };
-
 /** Never overwrites an existing file. */
-export function writeConfig(fresh: FreshConfig): WrittenConfig {
+export function writeConfig(fresh: FreshConfig): { file: string; written: boolean } {
   const file = join(resolve(fresh.directory), configName);
-  const text = makeConfig(fresh);
-  if (!createDurable(file, text, 0o644)) return { is: "exists", file };
-  return { is: "written", file };
+  return { file, written: createDurable(file, makeConfig(fresh), 0o644) };
 }
 
 /** The schema that came with the running program (`dist/` and `schema/` are siblings), or null. */

@@ -14,8 +14,8 @@ export interface NamedVariable {
 }
 
 /**
- * Of the user's file, and what the daemon last wrote down of the repositories' files that the user trusts: these are not
- * read here, because a hostile one must not choose what leaves the user's shell.
+ * Variables in the user's file, and those that the daemon last recorded from trusted repositories' files. These files are
+ * not read here: a hostile one must not choose which variables leave the user's shell.
  */
 export async function namedVariables(paths: Pick<Paths, "config" | "configFiles">): Promise<NamedVariable[]> {
   const known = readJson(paths.configFiles);
@@ -24,7 +24,7 @@ export async function namedVariables(paths: Pick<Paths, "config" | "configFiles"
   return found.filter(({ name }, at) => found.findIndex((other) => other.name === name) === at);
 }
 
-/** An older daemon wrote down the files instead. */
+/** An older daemon recorded the files instead. */
 const isNamed = (value: unknown): value is NamedVariable =>
   typeof value === "object" &&
   value !== null &&
@@ -34,7 +34,7 @@ const isNamed = (value: unknown): value is NamedVariable =>
 /** The YAML reader is a quarter of a command's time: it is loaded only for a file that mentions such a key. */
 const mentions = /passEnv|tokenEnv|webhookSecretEnv/;
 
-/** A file that is missing or wrong names none. */
+/** Empty if the file is missing or invalid. */
 async function namesIn(file: string): Promise<NamedVariable[]> {
   try {
     if (!mentions.test(readFileSync(file, "utf8"))) return [];

@@ -1,5 +1,5 @@
 /**
- * Which parts of a repository's holdfast.yaml need the user's trust, and what is left of the file without it. The digest
+ * Which parts of a repository's holdfast.yaml need the user's trust, and the rest of the file without it. The digest
  * covers exactly these parts in a canonical order: comments, the order of keys and harmless settings do not change it.
  */
 import { crypto } from "../base/digest.ts";

@@ -142,7 +142,7 @@ function read(yaml: Yaml, text: string, lines: LineCounter): YamlText {
   };
 }
 
-/** Finds what the library accepts: duplicate keys, keys that are not plain text, too much nesting. */
+/** Reports what the library accepts: duplicate keys, keys that are not plain text, too much nesting. */
 function walk(yaml: Yaml, root: Node | null, positionAt: (offset: number) => Position) {
   const problems: Found[] = [];
   let sound = true;

@@ -190,14 +190,14 @@ class Chat {
     const promptId = process.getBuiltinModule("node:crypto").randomUUID();
     if (echoed) this.#echoed.add(promptId);
     this.#unanswered.add(promptId);
-    const ask = async (): Promise<void> => {
+    const send = async (): Promise<void> => {
       // Its outcome is in the events; the receipt is only needed for a refusal.
       const body = { promptId, text, waitMs: 0 };
       const receipt = await this.#context.call("prompt", { params: { id: this.#id }, body });
       if (receipt.disposition === "refused") throw new Error(receiptLine(receipt));
       if (this.#transcript.turnOpen && !echoed) this.#print("[queued] until this turn ends");
     };
-    this.#sending = this.#sending.then(ask).catch((error: unknown) => {
+    this.#sending = this.#sending.then(send).catch((error: unknown) => {
       this.#unanswered.delete(promptId);
       this.#print(`[not sent] ${clean(messageOf(error))}`);
       this.#settled();

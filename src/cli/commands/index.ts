@@ -117,26 +117,18 @@ const permissions: readonly IndexEntry[] = [
   lazy("test", "Show which permission rule would match", () => import("./permissions/permissions.ts"), "test"),
 ];
 
+const projectCommands = () => import("./project/project.ts");
+
 const project: readonly IndexEntry[] = [
-  lazy(
-    "add",
-    "Register a repository or the projects in its holdfast.yaml",
-    () => import("./project/project.ts"),
-    "add",
-  ),
-  lazy("ls", "List registered projects", () => import("./project/project.ts"), "ls"),
+  lazy("add", "Register a repository or the projects in its holdfast.yaml", projectCommands, "add"),
+  lazy("ls", "List registered projects", projectCommands, "ls"),
   operation("project rm", "projectRemove", {
     arguments: [projectArgument],
     examples: [["unregister a project", "holdfast project rm my-app"]],
     print: ({ id }) => `Project ${clean(id)} removed. Files on disk were not changed.`,
   }),
-  lazy("trust", "Review a repository's holdfast.yaml and trust it", () => import("./project/project.ts"), "trust"),
-  lazy(
-    "untrust",
-    "Use defaults instead of a repository's holdfast.yaml",
-    () => import("./project/project.ts"),
-    "untrust",
-  ),
+  lazy("trust", "Review a repository's holdfast.yaml and trust it", projectCommands, "trust"),
+  lazy("untrust", "Use defaults instead of a repository's holdfast.yaml", projectCommands, "untrust"),
 ];
 
 const trash: readonly IndexEntry[] = [

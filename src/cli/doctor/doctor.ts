@@ -1,6 +1,5 @@
 import { type CommandEntry } from "../command.ts";
-import { type Finding, finding, findingJson, findingLines } from "./finding.ts";
-import type { SettingsJson } from "../../contract/daemon.ts";
+import { type Finding, finding, findingLines } from "./finding.ts";
 import type { Context } from "../context.ts";
 import { findDaemon } from "../system/daemon/find-daemon.ts";
 import { existsSync } from "node:fs";
@@ -23,7 +22,7 @@ async function checkConfig(context: Context): Promise<Finding[]> {
   const { paths } = context;
   const own = existsSync(paths.config) ? [await loadConfig(paths.config, "user")] : [];
   // The check of the daemon itself reports why it does not respond.
-  const projects = findDaemon(paths).daemon === "running" ? await context.call("projects").catch(() => []) : [];
+  const projects = await context.call("projects").catch(() => []);
   const files = new Set(projects.flatMap(({ configFile }) => configFile ?? []));
   const loaded = [...own, ...(await Promise.all([...files].map((file) => loadConfig(file))))];
   const problems = loaded.flatMap((each) => (each.ok ? [] : each.problems));
@@ -58,7 +57,7 @@ export const command: CommandEntry = {
       ...(await checkTools(search)),
       checkScreens(context),
       ...checkAgents(search, context.env),
-      ...judgeConfigured(await configuredAgents(context)),
+      ...judgeConfigured((await context.call("settings").catch(() => null))?.agents ?? []),
       ...(await checkEnvironment(context)),
       ...home,
       ...(await checkConfig(context)),
@@ -70,18 +69,11 @@ export const command: CommandEntry = {
     ];
     const fixed = new Set(input.flag("fix") ? findings.filter(({ repair }) => repair !== undefined) : []);
     for (const { repair } of fixed) repair?.();
-    const values = findings.map((each) => ({ ...findingJson(each), fixed: fixed.has(each) }));
+    const values = findings.map((each) => ({ ...each, repair: undefined, fixed: fixed.has(each) }));
     context.print(values, findingLines(findings, fixed, context.paint));
     return findings.some((each) => each.level === "fail" && !fixed.has(each)) ? 1 : 0;
   },
 };
-
-/** Empty if the daemon is not running or not responding: its own check reports that. */
-async function configuredAgents(context: Context): Promise<SettingsJson["agents"]> {
-  if (findDaemon(context.paths).daemon !== "running") return [];
-  const answer = await context.call("settings").catch(() => null);
-  return answer?.agents ?? [];
-}
 
 const nothingLeft = finding("leftovers", "ok", "No leftovers found.");
 

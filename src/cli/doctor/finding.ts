@@ -42,7 +42,3 @@ export function finding(
 ): Finding {
   return { check, level, message, fix, fixable: repair !== undefined, ...(repair === undefined ? {} : { repair }) };
 }
-
-export function findingJson({ check, level, message, fix, fixable }: Finding): FindingJson {
-  return { check, level, message, fix, fixable };
-}

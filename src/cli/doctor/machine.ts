@@ -8,7 +8,7 @@ import { build as installed } from "../../base/program.ts";
 import { readCgroupFacts, scopePrefix, judgeCgroup } from "../../base/cgroup-risk.ts";
 import type { Context } from "../context.ts";
 import type { FindingJson } from "../../contract/daemon.ts";
-import { findDaemon, isReplaced } from "../system/daemon/find-daemon.ts";
+import { findDaemon } from "../system/daemon/find-daemon.ts";
 import { type Finding, finding } from "./finding.ts";
 
 export function checkCgroup(context: Context): Finding[] {
@@ -35,16 +35,17 @@ export async function checkDaemon(context: Context): Promise<Finding[]> {
     const { pid, url, build } = found.file;
     const findings = await context.call("doctor");
     const running = `Running at ${url} (pid ${pid}, build ${build}).`;
-    const daemon = isReplaced(build)
-      ? finding("daemon", "warn", `${running} Another build is installed: ${installed}.`, { fix: "holdfast restart" })
-      : finding("daemon", "ok", running);
+    const daemon =
+      build !== installed
+        ? finding("daemon", "warn", `${running} Another build is installed: ${installed}.`, { fix: "holdfast restart" })
+        : finding("daemon", "ok", running);
     return [daemon, ...findings];
   } catch (error) {
     return [finding("daemon", "fail", messageOf(error), { fix: "holdfast restart" })];
   }
 }
 
-/** The dashboard needs this optional package to show terminals; npm omits it where it cannot be installed. */
+/** The dashboard needs this optional package to show terminals; npm omits it if it cannot be installed. */
 export function checkScreens({ dist }: Pick<Context, "dist">): Finding {
   const check = "screens";
   try {

@@ -13,8 +13,7 @@ const instructions =
   "session for one task; read its output once it is idle; if needsYou is true the user must answer or decide. Inside a " +
   "session these tools reach that session's own project and nothing else.";
 
-/** In the environment of a launch. The daemon believes its own eyes; these say where it is. */
-// The socket first: a contained launch does not name its home.
+/** Variables of a launch by which the daemon is found. The socket first: a contained launch does not name its home. */
 const variables = [socketVariable, "HOLDFAST_HOME", "HOLDFAST_SESSION", capabilityVariable] as const;
 
 /** Codex starts MCP servers without the variables of its own launch: its process still has them [AUTHORIZE-9]. */
@@ -26,7 +25,7 @@ function findHome(context: Context): void {
   context.paths = resolvePaths(context.env);
 }
 
-/** A script that pipes its questions in gets its answers; no one waits for a turn of an hour. */
+/** A script that closes stdin still gets its responses, but a turn that takes hours is not waited for. */
 const graceMs = 5_000;
 
 export const command: CommandEntry = {

@@ -1,5 +1,5 @@
 /**
- * The Model Context Protocol on stdio, as far as a server of tools needs it. Calls run concurrently: one that waits for
+ * The Model Context Protocol on stdio, with tools only. Calls run concurrently: one that waits for
  * an agent's turn must not block the others.
  */
 import { invalidParams, JsonRpcPeer, RpcError, type Id } from "../../base/json-rpc.ts";
@@ -15,7 +15,7 @@ export interface Tool {
   description: string;
   /** JSON Schema of the arguments, an object's. */
   inputSchema: { type: "object"; properties: Record<string, object>; required?: string[]; additionalProperties: false };
-  /** What the client may take for granted: reading changes nothing. */
+  /** The tool changes nothing. */
   readOnly: boolean;
   run(input: Record<string, unknown>, signal: AbortSignal): Promise<string>;
 }
@@ -110,7 +110,7 @@ function listed({ name, title, description, inputSchema, readOnly }: Tool): obje
   return { name, title, description, inputSchema, annotations: { readOnlyHint: readOnly, openWorldHint: false } };
 }
 
-/** Only what the tools' own schemas use: known names, what is required, and the plain types. */
+/** Checks known names, required values and plain types: our tools' schemas use no more. */
 function faultOf({ inputSchema }: Tool, input: Record<string, unknown>): string | null {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return "The arguments must be an object.";
   const { properties, required = [] } = inputSchema;

@@ -1,4 +1,4 @@
-/** A permission request in full: who approves it must have been able to read all of it. */
+/** A permission request in full: the user must be able to read all of it before approving. */
 import { optionKindWords, type CallDetails, type CallDiff } from "../../model/tool-call.ts";
 import type { PermissionOption } from "../../contract/ids.ts";
 import { type Paint, clean, visible } from "./text.ts";
@@ -23,14 +23,14 @@ export function questionLines(question: ShownQuestion, paint: Paint): string[] {
   ];
 }
 
-/** `rule 2 (allow tool "execute")`; null where no rule answered. */
+/** `rule 2 (allow tool "execute")`; null if no rule answered. */
 export function answeredBy(rule: unknown): string | null {
   const { number, text } = (rule ?? {}) as { number?: unknown; text?: unknown };
   if (typeof number !== "number") return null;
   return `rule ${number}${typeof text === "string" ? ` (${clean(text)})` : ""}`;
 }
 
-/** The effect first: the name behind it is the agent's own word. */
+/** The effect first: the agent chooses the name behind it. */
 export function optionText({ kind, name }: PermissionOption): string {
   return `${optionKindWords(clean(kind))}: ${visible(name).replaceAll("\n", " ")}`;
 }
@@ -50,7 +50,7 @@ export function detailLines(question: Omit<ShownQuestion, "options" | "id">, pai
   ];
 }
 
-/** One line beside its name, more below it, each marked: what an agent wrote cannot pass for a line of ours. */
+/** One line next to its name, more below it, each marked: an agent's text cannot pass for a line of ours. */
 function field(name: string, value: string | null, paint: Paint): string[] {
   if (value === null) return [];
   const lines = visible(value).split("\n");

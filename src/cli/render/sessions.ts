@@ -57,7 +57,7 @@ function sessionLine(session: SessionJson, withRole: boolean, paint: Paint, now:
   return `  ${parts.join("  ")}`;
 }
 
-/** A line of the list; `session` where it is the first of a session's. */
+/** A line of the list; `session`: it is the first line of one. */
 export interface StatusLine {
   text: string;
   session: boolean;
@@ -99,7 +99,7 @@ export function statusLines(
   return lines;
 }
 
-/** As many lines as fit, with a count of the sessions that do not; what needs the user comes first in any case. */
+/** As many lines as fit, with a count of the sessions that do not; sessions that need the user come first. */
 export function fitted(lines: readonly StatusLine[], size: { columns: number; rows: number }): string[] {
   const cutLine = ({ text }: StatusLine): string => cut(text, size.columns);
   const room = Math.max(1, size.rows);
@@ -114,7 +114,7 @@ function lastLines(printed: number, hidden: number): string[] {
   return printed === 0 ? ["No sessions. Start one with holdfast spawn."] : [];
 }
 
-/** What is asked; null where nothing is. */
+/** The open permission request or question; null if there is none. */
 export function questionOf({ status, reason, permissions }: SessionJson): string | null {
   if (status !== "needs_input") return null;
   const [first, ...more] = permissions;
@@ -129,7 +129,7 @@ export function questionOf({ status, reason, permissions }: SessionJson): string
 /** The rest is in `acp questions`, which the hint names. */
 const maxQuestion = 2000;
 
-/** The command that answers, fixes or shows it; null where there is none. */
+/** The command that answers, fixes or shows it; null if there is none. */
 export function commandFor({ id, kind, status, permissions }: SessionJson): { what: string; command: string } | null {
   if (status === "failed") return { what: "Restore", command: `holdfast session restore ${id}` };
   if (status !== "needs_input") return null;
@@ -138,13 +138,13 @@ export function commandFor({ id, kind, status, permissions }: SessionJson): { wh
     : { what: "Answer", command: `holdfast attach ${id}` };
 }
 
-/** Names the request: the one that is read is the one that is answered. */
+/** Names the request, so that the user answers the one that was shown. */
 function answerCommand(id: string, [first, ...more]: SessionJson["permissions"]): string {
   const see = first!.more === true || more.length > 0 ? `; all of it: holdfast acp questions ${id}` : "";
   return `holdfast acp approve ${id} ${questionId(first!.requestId)} (or deny)${see}`;
 }
 
-/** Fragments without indentation; empty where the status speaks for itself. */
+/** Fragments without indentation; empty if the status explains itself. */
 function needLines(session: SessionJson): string[] {
   const question = questionOf(session);
   const answer = commandFor(session);

@@ -1,5 +1,5 @@
 /**
- * A chat's transcript as text. The reducer makes the items; this prints what is new about them, as it comes. Agents send
+ * A chat's transcript as text. The reducer creates the items; this prints their changes as they arrive. Agents send
  * text in pieces that may end in the middle of a line, so the result is written as is. Text in brackets is Holdfast's.
  */
 import { questionId } from "../../contract/question.ts";
@@ -85,7 +85,7 @@ export class Transcript {
     return this.#close() + queued.join("");
   }
 
-  /** Lines for what is not an item: it changes the turn, the plan or the queue. */
+  /** Lines for events that are not items: they change the turn, the plan or the queue. */
   #moment(event: EventJson, hasItems: boolean): string {
     const { dim, yellow, bold } = this.#paint;
     if (event.type === "turn.cancelling") return this.#line(dim(`[cancelling] by ${short(event.by)}`));

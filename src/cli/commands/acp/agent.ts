@@ -2,7 +2,7 @@
 import { HoldfastError } from "../../../contract/errors.ts";
 import type { SessionJson } from "../../../contract/session.ts";
 import type { WorkerJson } from "../../../contract/chat.ts";
-import { chatArgument, type CommandEntry, countOption, noWaitOption } from "../../command.ts";
+import { chatArgument, type CommandEntry, integerOption, noWaitOption } from "../../command.ts";
 import { clean, inert, table } from "../../render/text.ts";
 import { formatAgeOf } from "../../../model/duration.ts";
 import { sortedNaturally } from "../../../model/text.ts";
@@ -84,7 +84,7 @@ export const logs = operationCommand("acpLogs", {
   fails: "show the agent's log of",
   request: (input) => ({
     params: { id: input.arg(0) },
-    query: { lines: countOption(input, "lines", "-n", defaultLines) },
+    query: { lines: integerOption(input, "lines", "-n", 1) ?? defaultLines },
   }),
   print: ({ lines }) => (lines.length === 0 ? null : lines.map(inert).join("\n")),
 });
@@ -99,10 +99,7 @@ export const primer = operationCommand("primer", {
   notes: "Markdown, for an agent that lost its conversation. It is never sent automatically.",
   fails: "recap",
   request(input) {
-    const before = input.text("before-seq");
-    if (before !== undefined && !/^\d{1,15}$/.test(before)) {
-      throw new HoldfastError("usage", `--before-seq must be an integer, not ${before}.`);
-    }
+    const before = integerOption(input, "before-seq");
     return { params: { id: input.arg(0) }, ...(before === undefined ? {} : { query: { before_seq: before } }) };
   },
   print: ({ markdown }) => inert(markdown).trimEnd(),

@@ -1,7 +1,7 @@
 /** Commands that print a chat session's transcript. */
 import { questionId } from "../../../contract/question.ts";
-import { chatArgument, type CommandEntry } from "../../command.ts";
-import { readTurns, readTurnsOption, turnsOption, readOn } from "../../read-events.ts";
+import { chatArgument, type CommandEntry, integerOption } from "../../command.ts";
+import { readTurns, turnsOption, readOn } from "../../read-events.ts";
 import { clean } from "../../render/text.ts";
 import { Transcript } from "../../render/transcript.ts";
 import { follow } from "../../system/daemon/follow.ts";
@@ -17,7 +17,7 @@ export const history: CommandEntry = {
   notes: "[brackets] are Holdfast messages, > marks prompts, ~ marks the agent's thinking.",
   fails: "show the history of",
   async run(context, input) {
-    const turns = readTurnsOption(input, null);
+    const turns = integerOption(input, "turns", "-n") ?? null;
     const past = await readTurns(context, await context.call("session", { params: { id: input.arg(0) } }), turns);
     if (input.flag("json")) return context.json(past.events.filter(({ seq }) => seq >= past.from));
     const transcript = new Transcript(context.paint);
@@ -37,7 +37,7 @@ export const tail: CommandEntry = {
   fails: "follow",
   async run(context, input) {
     const id = input.arg(0);
-    const turns = readTurnsOption(input, defaultTurns);
+    const turns = integerOption(input, "turns", "-n") ?? defaultTurns;
     const transcript = new Transcript(context.paint);
     const past = await readTurns(context, await context.call("session", { params: { id } }), turns);
     context.write(transcript.replay(past));

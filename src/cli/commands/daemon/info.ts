@@ -3,7 +3,7 @@ import type { InfoJson } from "../../../contract/daemon.ts";
 import { readInfo } from "../../system/daemon/connection.ts";
 import type { Context } from "../../context.ts";
 import { type CommandEntry } from "../../command.ts";
-import { findSettledDaemon, isReplaced } from "../../system/daemon/find-daemon.ts";
+import { findSettledDaemon } from "../../system/daemon/find-daemon.ts";
 import { infoLines } from "../../render/daemon.ts";
 
 /** A live daemon answers within milliseconds; a suspended or hanging one never does. */
@@ -17,7 +17,7 @@ export const command: CommandEntry = {
   daemon: "alone",
   async run(context) {
     const info = await infoOf(context);
-    const replaced = isReplaced(info.build) ? { version, build } : null;
+    const replaced = info.build === build ? null : { version, build };
     context.print({ ...info, installed: { version, build } }, infoLines(info, context.now(), replaced));
   },
 };

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { HoldfastError } from "../../../contract/errors.ts";
-import { type CommandEntry } from "../../command.ts";
+import { type CommandEntry, integerOption } from "../../command.ts";
 import { type Paint, clean } from "../../render/text.ts";
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 
@@ -61,8 +61,7 @@ export const command: CommandEntry = {
   json: "Print raw log entries, one JSON object per line",
   daemon: "alone",
   async run(context, input) {
-    const lines = input.text("lines") ?? String(defaultLines);
-    if (!/^\d{1,7}$/.test(lines)) throw new HoldfastError("usage", `-n must be an integer, not ${lines}.`);
+    const lines = integerOption(input, "lines", "-n") ?? defaultLines;
     const path = join(context.paths.logs, "daemon.log");
     // The log is rotated at 5 MB.
     const found = existsSync(path) ? readFrom(path, 0) : null;
@@ -74,7 +73,7 @@ export const command: CommandEntry = {
       });
     }
     const written = found?.lines ?? [];
-    for (const line of written.slice(Math.max(0, written.length - Number(lines)))) print(line);
+    for (const line of written.slice(Math.max(0, written.length - lines))) print(line);
     if (!input.flag("follow")) return;
     for await (const line of followFile(path, found ?? { end: 0, inode: 0 })) print(line);
   },

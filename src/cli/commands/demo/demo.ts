@@ -9,17 +9,11 @@ import { requestLoginLink, openBrowser } from "../device/dashboard.ts";
 import { clean } from "../../render/text.ts";
 import type { SpawnRequest } from "../../../contract/spawn.ts";
 
-interface DemoSession {
-  kind: Kind;
-  title: string;
-  prompt: string;
-}
-
 /** Each line of a prompt is a step that the demo agent carries out. */
-const demoSessions: readonly DemoSession[] = [
+const demoSessions: readonly (Pick<SpawnRequest, "name" | "prompt"> & { kind: Kind })[] = [
   {
     kind: "terminal",
-    title: "Terminal: the agent's own screen, in tmux",
+    name: "Terminal: the agent's own screen, in tmux",
     prompt: [
       "say: Hello. I am the demo agent, in my own terminal and my own worktree.",
       "slow: 2",
@@ -29,7 +23,7 @@ const demoSessions: readonly DemoSession[] = [
   },
   {
     kind: "chat",
-    title: "Chat: structured, with a permission request",
+    name: "Chat: structured, with a permission request",
     prompt: [
       "plan: Look around, Write a note, Ask you",
       "think: A short tour: a tool call, a file change, and a permission request.",
@@ -41,10 +35,6 @@ const demoSessions: readonly DemoSession[] = [
     ].join("\n"),
   },
 ];
-
-function demoRequest({ kind, title, prompt }: DemoSession): SpawnRequest {
-  return { project: demoProject, agent: "demo", kind, name: title, prompt };
-}
 
 export const command: CommandEntry = {
   options: [{ long: "no-open", description: "Only print the link to the dashboard" }],
@@ -78,7 +68,11 @@ function isOurs(session: SessionJson): boolean {
 }
 
 /** Keeps or starts one of the sessions. If it cannot start, the other one still does. */
-async function provide(context: Context, planned: DemoSession, before: readonly SessionJson[]): Promise<SessionJson[]> {
+async function provide(
+  context: Context,
+  planned: (typeof demoSessions)[number],
+  before: readonly SessionJson[],
+): Promise<SessionJson[]> {
   const found = before.filter(({ kind }) => kind === planned.kind);
   for (const session of found) context.out(`Session ${session.id} already exists [${session.status}].`);
   if (found.length > 0) {
@@ -86,7 +80,7 @@ async function provide(context: Context, planned: DemoSession, before: readonly 
     return found;
   }
   try {
-    const session = await context.call("spawn", { body: demoRequest(planned) });
+    const session = await context.call("spawn", { body: { project: demoProject, agent: "demo", ...planned } });
     context.out(`Session ${session.id} is running. ${clean(session.title)}.`);
     context.out(attachLine(session));
     return [session];

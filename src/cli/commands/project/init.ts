@@ -41,7 +41,7 @@ export const command: CommandEntry = {
     const registered = await context.call("projects");
     const isHere = ({ path: at }: { path: string }): boolean => at === realpathSync(directory);
     const others = registered.filter((project) => !isHere(project));
-    const written = writeConfig({
+    const { file, written } = writeConfig({
       directory,
       agentsFound: agentsFound(context.env),
       prefix: registered.find(isHere)?.prefix,
@@ -49,22 +49,22 @@ export const command: CommandEntry = {
       takenPrefixes: others.map(({ prefix }) => prefix),
     });
     // A file written just now is the user's own; nothing in it needs trust.
-    const question = written.is === "written" ? null : await context.call("trustAt", { query: { path: directory } });
+    const question = written ? null : await context.call("trustAt", { query: { path: directory } });
     const trust = question === null ? null : await decide(context, question, input);
     const added = await context.call("projectAdd", { body: { path: directory } }).catch((error: unknown) => {
       // Removes the new file, so that `init` can be run again once the error is fixed.
-      if (written.is === "written") rmSync(written.file, { force: true });
+      if (written) rmSync(file, { force: true });
       throw error;
     });
     const projects = question === null || trust === null ? added : await answerFor(context, added, question, trust);
-    context.out(written.is === "written" ? `Wrote ${written.file}` : `Kept existing ${written.file}`);
+    context.out(written ? `Wrote ${file}` : `Kept existing ${file}`);
     const tools = [...(await checkTools(context.env)), ...checkAgents(context.env)];
-    context.print({ file: written.file, written: written.is === "written", projects }, registeredLines(projects));
+    context.print({ file, written, projects }, registeredLines(projects));
     if (input.flag("json")) return;
-    const trouble = tools.filter(({ level }) => level === "fail" || level === "warn");
-    if (trouble.length > 0) context.err(findingLines(trouble, new Set(), context.paint).slice(0, -2).join("\n"));
+    const problems = tools.filter(({ level }) => level === "fail" || level === "warn");
+    if (problems.length > 0) context.err(findingLines(problems, new Set(), context.paint).slice(0, -2).join("\n"));
     const schema = shippedSchema();
-    if (written.is === "written" && schema !== null && !isBelow(directory, schema))
+    if (written && schema !== null && !isBelow(directory, schema))
       context.out(`For completion in your editor, use this schema for holdfast.yaml: ${schema}`);
     context.out(`Start a session: holdfast spawn ${clean(projects[0]?.id ?? "")} --prompt '...'`);
   },

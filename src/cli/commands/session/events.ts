@@ -1,6 +1,5 @@
 import { type Paint, clean } from "../../render/text.ts";
-import { HoldfastError } from "../../../contract/errors.ts";
-import { type CommandEntry, sessionArgument } from "../../command.ts";
+import { type CommandEntry, integerOption, sessionArgument } from "../../command.ts";
 import { readOn } from "../../read-events.ts";
 import { follow } from "../../system/daemon/follow.ts";
 import type { EventJson } from "../../../contract/stream.ts";
@@ -36,9 +35,7 @@ export const command: CommandEntry = {
   fails: "show events of",
   async run(context, input) {
     const id = input.arg(0);
-    const since = input.text("since") ?? "0";
-    if (!/^\d{1,15}$/.test(since)) throw new HoldfastError("usage", `--since must be an integer, not ${since}.`);
-    let last = Number(since);
+    let last = integerOption(input, "since") ?? 0;
     const print = (event: EventJson): void => {
       if (input.flag("json")) context.json(event, 0);
       else context.out(eventLine(event, context.paint));

@@ -111,7 +111,7 @@ export function leaveDirectory(): void {
   }
 }
 
-/** Their messages already name what could not be done. */
+/** Their messages are complete. */
 const complete: ReadonlySet<ErrorReason | undefined> = new Set<ErrorReason>(["verb-refused", "worktree-missing"]);
 
 export async function sessionFailure(context: Context, fails: string, id: string, error: unknown): Promise<unknown> {

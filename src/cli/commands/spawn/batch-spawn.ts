@@ -3,7 +3,7 @@ import { messageOf } from "../../../contract/errors.ts";
 import { kinds } from "../../../contract/ids.ts";
 import { callSpawn, spawnBody, spawnOptionEntries, batchLine, type BatchResult, batchSummary } from "./call-spawn.ts";
 import { type CommandEntry, noWaitOption, projectOption } from "../../command.ts";
-import { noProjectHere, projectAt, unknownProject } from "../project/find-project.ts";
+import { noProjectHere, projectAt, requireProject } from "../project/find-project.ts";
 import { settleTrust, trustOptions } from "../project/answer-trust.ts";
 import { Waits } from "./waits.ts";
 
@@ -23,11 +23,12 @@ export const command: CommandEntry = {
   examples: [["start three sessions", "holdfast batch-spawn 101 102 103 -p my-app"]],
   notes: "Prints one line per issue as each session starts. Exits 1 if any spawn failed; the others keep running.",
   async run(context, input) {
-    const projects = await context.call("projects");
     const named = input.text("project");
-    const project = named === undefined ? projectAt(context.cwd, projects) : projects.find(({ id }) => id === named);
-    if (named !== undefined && project === undefined) throw unknownProject(named, projects);
-    if (project === null || project === undefined) throw noProjectHere(context.cwd);
+    const project =
+      named === undefined
+        ? projectAt(context.cwd, await context.call("projects"))
+        : await requireProject(context, named);
+    if (project === null) throw noProjectHere(context.cwd);
     await settleTrust(context, project, input);
     const issues = [...new Set(input.args)];
     const waits = new Waits(context, issues.length);

@@ -2,7 +2,7 @@
 import { HoldfastError } from "../../../contract/errors.ts";
 import type { TrashJson } from "../../../contract/trash.ts";
 import { isOlder } from "../../../model/trash-days.ts";
-import { type CommandEntry, yesOption } from "../../command.ts";
+import { type CommandEntry, integerOption, yesOption } from "../../command.ts";
 import { requireYes } from "../../confirm.ts";
 import { clean, count, type Paint } from "../../render/text.ts";
 import { formatAgeOf } from "../../../model/duration.ts";
@@ -48,14 +48,11 @@ export const empty: CommandEntry = {
     "The only command that permanently deletes work. Asks for confirmation. --older-than counts days on which the daemon\nran, like the automatic removal, so that a wrong clock deletes nothing.",
   async run(context, input) {
     const [id] = input.args;
-    const days = input.text("older-than");
-    if (days !== undefined && !/^\d{1,4}$/.test(days)) {
-      throw new HoldfastError("usage", `--older-than must be a number of days, not ${days}.`);
-    }
+    const days = integerOption(input, "older-than");
     const entries = (await context.call("trash")).filter(
       (entry) =>
         (id === undefined || entry.id === id || entry.session === id) &&
-        (days === undefined || isOlder(entry.days ?? 0, Number(days))),
+        (days === undefined || isOlder(entry.days ?? 0, days)),
     );
     if (id !== undefined && entries.length === 0) {
       throw new HoldfastError("not-found", `The trash has no worktree ${id}.`, { hint: "See holdfast trash ls." });

@@ -52,7 +52,8 @@ function makeContext(): Context {
 
 afterEach(async () => {
   const found = findDaemon(context.paths);
-  if (found.daemon === "running") await endDaemon(found.file, { asked: false, print: () => undefined, waitMs: 100 });
+  if (found.daemon === "running")
+    await endDaemon(found.file, { requested: false, print: () => undefined, waitMs: 100 });
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -215,12 +216,12 @@ test("[CLI-49] a daemon that ignores SIGTERM is killed, with a message", async (
   await start(context, request);
   const identity = identify(given().pid)!;
   const said: string[] = [];
-  expect(await endDaemon(identity, { asked: false, print: (text) => void said.push(text), waitMs: 100 })).toBe(
+  expect(await endDaemon(identity, { requested: false, print: (text) => void said.push(text), waitMs: 100 })).toBe(
     "killed",
   );
   expect(said[0]).toContain("killing it");
   expect(isAlive(identity)).toBe(false);
-  expect(await endDaemon(identity, { asked: false, print: () => undefined })).toBe("gone");
+  expect(await endDaemon(identity, { requested: false, print: () => undefined })).toBe("gone");
 });
 
 test("[CLI-46] [TERMINAL-9] info distinguishes a suspended daemon from a stopped one", async () => {

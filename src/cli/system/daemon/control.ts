@@ -44,15 +44,18 @@ const gracefulMs = 10_000;
 const pollMs = 10;
 
 interface EndOptions {
-  /** It was asked over its socket to stop. */
-  asked: boolean;
+  /** A stop was requested over its socket. */
+  requested: boolean;
   print: (text: string) => void;
   waitMs?: number;
 }
 
 /** Stops a daemon by its identity, in stages. Never touches its sessions. */
-export async function endDaemon(identity: Identity, { asked, print, waitMs = gracefulMs }: EndOptions): Promise<Ended> {
-  if (await isGone(identity, asked ? waitMs : 0)) return "gone";
+export async function endDaemon(
+  identity: Identity,
+  { requested, print, waitMs = gracefulMs }: EndOptions,
+): Promise<Ended> {
+  if (await isGone(identity, requested ? waitMs : 0)) return "gone";
   if (!signalIdentity(identity, "SIGTERM")) return "gone";
   if (await isGone(identity, waitMs)) return "terminated";
   print(`The daemon (pid ${identity.pid}) did not exit within ${waitMs / 1000} s of SIGTERM; killing it.`);
@@ -71,7 +74,7 @@ async function isGone(identity: Identity, ms: number): Promise<boolean> {
 }
 
 /** Longer than anything the daemon does between two responses. */
-const askDeadlineMs = 5_000;
+const replyDeadlineMs = 5_000;
 
 export interface StartRequest {
   options: LaunchOptions;
@@ -93,9 +96,9 @@ export async function start(context: Context, request: StartRequest): Promise<St
   const { home = null } = request;
   const found = findDaemon(paths);
   if (found.daemon === "running") {
-    if (await hasPulse(found.file.socket, askDeadlineMs)) return alreadyRunning(found.file, request);
+    if (await hasPulse(found.file.socket, replyDeadlineMs)) return alreadyRunning(found.file, request);
     // A stopping daemon has already closed its socket; a hanging one does not exit.
-    if (!(await isGone(found.file, askDeadlineMs))) {
+    if (!(await isGone(found.file, replyDeadlineMs))) {
       throw new HoldfastError("unreachable", `The daemon (pid ${found.file.pid}) is not responding.`, {
         hint: "Replace it with `holdfast restart`; sessions keep running.",
       });
@@ -138,10 +141,10 @@ function usedPassphrase(options: LaunchOptions, sources: PassphraseSources): str
 /** A running daemon keeps its options; the notes name the requested options that had no effect. */
 function alreadyRunning(
   { url, pid, options }: { url: string; pid: number; options?: LaunchOptions },
-  { options: asked, passphraseFile }: StartRequest,
+  { options: requested, passphraseFile }: StartRequest,
 ): StartOutcome {
   const publicUrls = options?.publicUrls ?? [];
-  const missing = options === undefined ? [] : missingOptions({ url, options }, asked);
+  const missing = options === undefined ? [] : missingOptions({ url, options }, requested);
   if (passphraseFile !== undefined) missing.push("--passphrase-file");
   const notes =
     missing.length === 0
@@ -153,21 +156,22 @@ function alreadyRunning(
 }
 
 /** Requested options that the running daemon was not started with. */
-function missingOptions({ url, options }: { url: string; options: LaunchOptions }, asked: LaunchOptions): string[] {
+function missingOptions({ url, options }: { url: string; options: LaunchOptions }, requested: LaunchOptions): string[] {
   const differs = (name: keyof LaunchOptions): boolean =>
-    JSON.stringify(asked[name]) !== JSON.stringify(options[name] ?? defaultLaunchOptions[name]);
-  const isAsked = (name: keyof LaunchOptions): boolean => asked[name] !== defaultLaunchOptions[name] && differs(name);
+    JSON.stringify(requested[name]) !== JSON.stringify(options[name] ?? defaultLaunchOptions[name]);
+  const isRequested = (name: keyof LaunchOptions): boolean =>
+    requested[name] !== defaultLaunchOptions[name] && differs(name);
   const port = Number(new URL(url).port);
   const found: [string, boolean][] = [
-    ["--host", isAsked("host")],
-    ["--port", asked.portGiven && asked.port !== 0 && asked.port !== port],
-    ["--auth", isAsked("auth")],
+    ["--host", isRequested("host")],
+    ["--port", requested.portGiven && requested.port !== 0 && requested.port !== port],
+    ["--auth", isRequested("auth")],
     ["--public-url", differs("publicUrls")],
     ["--tls-cert", differs("tlsCert")],
     ["--tls-key", differs("tlsKey")],
-    ["--read-only", isAsked("readOnly")],
-    ["--log-level", isAsked("logLevel")],
-    ["--no-restore", isAsked("restore")],
+    ["--read-only", isRequested("readOnly")],
+    ["--log-level", isRequested("logLevel")],
+    ["--no-restore", isRequested("restore")],
   ];
   return found.flatMap(([name, isMissing]) => (isMissing ? [name] : []));
 }
@@ -211,10 +215,10 @@ export async function stop(context: Context, { haltSessions = false } = {}): Pro
   if (found.daemon === "none") return { stop: "not-running" };
   const print = (text: string): void => context.err(text);
   if (found.daemon === "starting") {
-    return { stop: "stopped", answer: null, ended: await endDaemon(found.identity, { asked: false, print }) };
+    return { stop: "stopped", answer: null, ended: await endDaemon(found.identity, { requested: false, print }) };
   }
   const { file } = found;
-  const answer = (await hasPulse(file.socket, askDeadlineMs)) ? await askToStop(context, haltSessions) : null;
+  const answer = (await hasPulse(file.socket, replyDeadlineMs)) ? await requestStop(context, haltSessions) : null;
   if (answer === null && haltSessions) {
     throw new HoldfastError("unreachable", `The daemon (pid ${file.pid}) is not responding; nothing was stopped.`, {
       hint: "Replace it (holdfast restart), then try again.",
@@ -222,10 +226,10 @@ export async function stop(context: Context, { haltSessions = false } = {}): Pro
   }
   if (answer !== null && answer.remaining.length > 0) return { stop: "still-halting", answer };
   if (answer === null) print(`The daemon (pid ${file.pid}) is not responding; stopping its process.`);
-  return { stop: "stopped", answer, ended: await endDaemon(file, { asked: answer !== null, print }) };
+  return { stop: "stopped", answer, ended: await endDaemon(file, { requested: answer !== null, print }) };
 }
 
-async function askToStop(context: Context, haltSessions: boolean): Promise<Output<"daemonStop"> | null> {
+async function requestStop(context: Context, haltSessions: boolean): Promise<Output<"daemonStop"> | null> {
   try {
     return await clientOf({ ...context, mayStart: false }).call("daemonStop", { body: { haltSessions } });
   } catch (error) {

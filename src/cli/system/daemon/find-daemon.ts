@@ -1,7 +1,6 @@
 /** Finds the daemon of this home by the file it wrote, believed only together with the identity of its process. */
 import { readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { build } from "../../../base/program.ts";
 import type { DaemonFile } from "../../../base/launch-options.ts";
 import { lockHolder, type Identity, isAlive } from "../../../base/pid.ts";
 import type { Paths } from "../../../base/paths.ts";
@@ -32,11 +31,6 @@ function isOfAnother({ pid, socket }: DaemonFile, paths: Paths): boolean {
   const its = statSync(`/proc/${pid}/cwd/${basename(paths.lock)}`, { throwIfNoEntry: false });
   const ours = statSync(paths.lock, { throwIfNoEntry: false });
   return its !== undefined && (its.dev !== ours?.dev || its.ino !== ours.ino);
-}
-
-/** Whether a daemon of this build runs another program than the installed one. */
-export function isReplaced(daemonBuild: string): boolean {
-  return daemonBuild !== build;
 }
 
 /** A daemon whose file was removed rewrites it immediately; one that starts in the foreground writes it later. */

@@ -70,16 +70,16 @@ export function assertTls({ tlsCert, tlsKey }: Reach): void {
   });
 }
 
-export interface ReachTrouble {
+export interface ReachProblem {
   message: string;
   fix: string | null;
 }
 
 /** Problems that keep remote browsers from working, or make them unsafe. */
-export function reachProblems(options: LaunchOptions, paths: Paths): ReachTrouble[] {
+export function reachProblems(options: LaunchOptions, paths: Paths): ReachProblem[] {
   const { host, publicUrls, tlsCert, tlsKey, auth } = options;
   const hasHttps = tlsCert !== null || publicUrls.some((url) => url.startsWith("https:"));
-  const problems: ReachTrouble[] = [];
+  const problems: ReachProblem[] = [];
   if (!isLoopback(bareHost(host)) && !hasHttps) {
     problems.push({
       message: `Listening on ${host} without TLS: browsers on other machines cannot log in, because they keep keys for https only.`,
@@ -104,6 +104,6 @@ export function reachProblems(options: LaunchOptions, paths: Paths): ReachTroubl
   return problems;
 }
 
-export function problemLines(problems: readonly ReachTrouble[]): string[] {
+export function problemLines(problems: readonly ReachProblem[]): string[] {
   return problems.flatMap(({ message, fix }) => [`Warning: ${message}`, ...(fix === null ? [] : [fix])]);
 }

@@ -58,30 +58,22 @@ export function homeProblem(home: string): { message: string; fix: string } | nu
       fix: `Move ${there} away, ${elsewhere}`,
     };
   }
+  const problem = (why: string, fix: string): { message: string; fix: string } => ({
+    message: `Cannot write to ${home}: ${why}.`,
+    fix: `${fix}, ${elsewhere}`,
+  });
+  let isReadOnly = false;
   try {
     accessSync(there, constants.W_OK | constants.X_OK);
-    return there === home ? diskProblem(home) : null;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EROFS"
-      ? { message: `Cannot write to ${home}: its disk is read-only.`, fix: `Make it writable, ${elsewhere}` }
-      : {
-          message: `Cannot write to ${home}: this user may not write to ${there}.`,
-          fix: `Change its owner or mode, ${elsewhere}`,
-        };
+    isReadOnly = (error as NodeJS.ErrnoException).code === "EROFS";
+    if (!isReadOnly) return problem(`this user may not write to ${there}`, "Change its owner or mode");
   }
-}
-
-/** A disk that failed while in use still looks writable. */
-function diskProblem(home: string): { message: string; fix: string } | null {
-  const state = probeDisk(home);
-  if (state === "read-only") {
-    return { message: `Cannot write to ${home}: its disk is read-only.`, fix: `Make it writable, ${elsewhere}` };
-  }
+  // A disk that failed while in use still looks writable.
+  const state = isReadOnly ? "read-only" : there === home ? probeDisk(home) : null;
+  if (state === "read-only") return problem("its disk is read-only", "Make it writable");
   if (state !== "failing") return null;
-  return {
-    message: `Cannot write to ${home}: its disk is failing (I/O error).`,
-    fix: `Check the disk and the system's log (dmesg), ${elsewhere}`,
-  };
+  return problem("its disk is failing (I/O error)", "Check the disk and the system's log (dmesg)");
 }
 
 /** The path itself, or its nearest existing parent. */

@@ -26,7 +26,7 @@ describe.each(realAgents("terminal"))("%s", (name) => {
     const idle = await world.until("idle", source);
     // Claude's own file reports idle a moment before its hook.
     const told = async (): Promise<boolean> => (await world.seen()).said?.includes("first words") === true;
-    if (hooks) await until("what it said", told, patienceMs);
+    if (hooks) await until("its reply", told, patienceMs);
     expect(idle.agentSessionId).toMatch(/^[\w-]{8,}$/);
     expect(launched.agentSessionId).toBe(terminal.pin === "chosen" ? idle.agentSessionId : null);
 

@@ -30,7 +30,7 @@ test.each([
   ["a desktop", desktop],
   ["a phone", phone],
 ])(
-  "[WEB-32] every verb of the session page says what it does, then does it, on %s",
+  "[WEB-32] every verb of the session page explains its effect, then works, on %s",
   async (_, viewport) => {
     await using home = await ChatHome.open();
     const id = await home.chat("say: hello");

@@ -1,10 +1,11 @@
 /** Claude Code, seen with 2.1.197. */
 import type { AgentDefinition, AgentStatus } from "../ports/agents.ts";
-import { readClaudePrompts } from "./transcripts.ts";
+import { agentFolder, readClaudePrompts } from "./transcripts.ts";
+import { dialog, terminalDefaults } from "./defaults.ts";
 import { hookCommand, hookScriptFile, hooksVariable } from "./hook-script.ts";
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
+import { attempt, parseObject } from "../base/attempt.ts";
 import { readStat } from "../base/pid.ts";
 import { findInner } from "../base/pid-namespace.ts";
 import type { Activity } from "../contract/ids.ts";
@@ -15,18 +16,14 @@ export function readClaudeStatus(
   process: { pid: number; startTime: string },
   ownHome: string | null = null,
 ): AgentStatus | null {
-  if (ownHome !== null) return readWithin(process, join(ownHome, ".claude/sessions"));
-  const env = environmentOf(process.pid);
-  const config = env.get("CLAUDE_CONFIG_DIR") ?? join(env.get("HOME") ?? homedir(), ".claude");
-  try {
-    return parseClaudeStatus(readFileSync(join(config, "sessions", `${process.pid}.json`), "utf8"), process);
-  } catch {
-    // Not there yet, or not ours to read: hooks and screen say it.
-    return null;
-  }
+  const sessions = join(agentFolder({ process, ownHome }, ".claude", "CLAUDE_CONFIG_DIR"), "sessions");
+  if (ownHome !== null) return readWithin(process, sessions);
+  // If it is missing or unreadable, hooks and screen show the activity.
+  const text = attempt(() => readFileSync(join(sessions, `${process.pid}.json`), "utf8"), "");
+  return parseClaudeStatus(text, process);
 }
 
-/** A contained one names its file, and itself, by the pid that it has inside. */
+/** A contained agent names its file, and itself, by its pid in the namespace. */
 function readWithin(outer: { pid: number }, sessions: string): AgentStatus | null {
   try {
     for (const name of readdirSync(sessions)) {
@@ -40,20 +37,15 @@ function readWithin(outer: { pid: number }, sessions: string): AgentStatus | nul
       if (status !== null) return status;
     }
   } catch {
-    // Not there yet.
+    // Not written yet.
   }
   return null;
 }
 
-/** Null where the file belongs to another process of that pid, or says nothing that is known. */
+/** Null if the file belongs to an earlier process with that pid, or its status is unknown. */
 export function parseClaudeStatus(text: string, process: { pid: number; startTime: string }): AgentStatus | null {
-  let file: Record<string, unknown>;
-  try {
-    file = JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
-  if (file["pid"] !== process.pid || String(file["procStart"]) !== process.startTime) return null;
+  const file = parseObject(text);
+  if (file?.["pid"] !== process.pid || String(file["procStart"]) !== process.startTime) return null;
   const activity = activities[String(file["status"])];
   const since = file["statusUpdatedAt"];
   if (activity === undefined || typeof since !== "number") return null;
@@ -65,16 +57,6 @@ export function parseClaudeStatus(text: string, process: { pid: number; startTim
     reason: typeof waitingFor === "string" ? `Claude Code waits for: ${waitingFor}` : null,
     agentSessionId: typeof agentSessionId === "string" ? agentSessionId : null,
   };
-}
-
-/** The environment that a process was started with; empty where the system does not show it. */
-function environmentOf(pid: number): Map<string, string> {
-  try {
-    const pairs = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
-    return new Map(pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]));
-  } catch {
-    return new Map();
-  }
 }
 
 /** Seconds; the script takes milliseconds, and a machine that swaps must not stall a turn. */
@@ -159,11 +141,9 @@ export const claude: AgentDefinition = {
     },
   ],
   terminal: {
+    ...terminalDefaults,
     start: ["claude", "--session-id", "{id}", ...settings],
-    // Typed once it is ready: every user of the machine can read arguments.
-    startPrompt: null,
     resume: ["claude", "--resume", "{id}", ...settings],
-    resumePrompt: null,
     pin: "chosen",
     files: [hookScriptFile, { name: "claude-settings.json", text: `${JSON.stringify({ hooks }, null, 2)}\n` }],
     env: {
@@ -181,59 +161,25 @@ export const claude: AgentDefinition = {
       { event: "Elicitation", activity: "needs_input", reason: "A tool of Claude Code asks for input" },
       { event: "PostToolUse", activity: "working" },
       { event: "PostToolUseFailure", activity: "working" },
-      { event: "Stop", activity: "idle", saidField: "data.last_assistant_message" },
+      { event: "Stop", activity: "idle", messageField: "data.last_assistant_message" },
       { event: "StopFailure", activity: "idle" },
       { event: "SessionEnd", activity: null },
     ],
     screenRules: [
-      {
-        where: "screen",
-        pattern: /Is this a project you created or one you trust\?|Yes, I trust this folder/,
-        activity: "needs_input",
-        reason: "Claude Code asks whether to trust this folder",
-      },
-      {
-        where: "screen",
-        pattern: /Select login method:/,
-        activity: "needs_input",
-        reason: "Claude Code is not signed in: attach and sign in",
-      },
-      {
-        where: "screen",
-        pattern: /Choose the text style that looks best/,
-        activity: "needs_input",
-        reason: "Claude Code is not set up yet: attach and choose a text style",
-      },
-      {
-        where: "screen",
-        pattern: /Do you want to use this API key\?/,
-        activity: "needs_input",
-        reason: "Claude Code asks whether to use the API key of the environment",
-      },
-      {
-        where: "screen",
-        pattern: /Resume from summary|Resume full session as-is/,
-        activity: "needs_input",
-        reason: "Claude Code asks whether to resume the conversation in full or from a summary",
-      },
-      {
-        where: "screen",
-        pattern: /You've (hit|reached) your .*limit|usage limit reached/,
-        activity: "needs_input",
-        reason: "Claude Code has reached a usage limit",
-      },
-      {
-        where: "screen",
-        pattern: /Do you want to (proceed|make this edit|create)\b/,
-        activity: "needs_input",
-        reason: permission,
-      },
-      {
-        where: "screen",
-        pattern: /Enter to confirm \u00b7 Esc to cancel/,
-        activity: "needs_input",
-        reason: "Claude Code asks to choose from a list",
-      },
+      dialog(
+        /Is this a project you created or one you trust\?|Yes, I trust this folder/,
+        "Claude Code asks whether to trust this folder",
+      ),
+      dialog(/Select login method:/, "Claude Code is not signed in: attach and sign in"),
+      dialog(/Choose the text style that looks best/, "Claude Code is not set up yet: attach and choose a text style"),
+      dialog(/Do you want to use this API key\?/, "Claude Code asks whether to use the API key of the environment"),
+      dialog(
+        /Resume from summary|Resume full session as-is/,
+        "Claude Code asks whether to resume the conversation in full or from a summary",
+      ),
+      dialog(/You've (hit|reached) your .*limit|usage limit reached/, "Claude Code has reached a usage limit"),
+      dialog(/Do you want to (proceed|make this edit|create)\b/, permission),
+      dialog(/Enter to confirm \u00b7 Esc to cancel/, "Claude Code asks to choose from a list"),
       // Busy: a Braille spinner; otherwise an eight-spoked star.
       { where: "title", pattern: /^[\u2801-\u28ff] /, activity: "working" },
       { where: "title", pattern: /^\u2733 /, activity: "idle" },
@@ -241,7 +187,6 @@ export const claude: AgentDefinition = {
     conversationGone: [/No conversation found with session ID/],
     // Where "always allow" is remembered.
     exclude: [".claude/settings.local.json"],
-    interrupt: ["Escape"],
     readStatus: readClaudeStatus,
     input: {
       // The sign of its shell mode is part of the text: a prompt typed behind it would be run as a command.

@@ -5,6 +5,7 @@
  */
 import type { AgentDefinition } from "../ports/agents.ts";
 import { readCodexPrompts } from "./transcripts.ts";
+import { dialog, terminalDefaults } from "./defaults.ts";
 import { hookCommand, hookScriptFile, hooksVariable } from "./hook-script.ts";
 import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
@@ -48,12 +49,10 @@ export const codex: AgentDefinition = {
     },
   ],
   terminal: {
+    ...terminalDefaults,
     // Without --no-daemon its turns run in a shared background server that outlives the session.
     start: ["codex", "--no-daemon", ...hookOptions],
-    // Typed once it is ready: every user of the machine can read arguments.
-    startPrompt: null,
     resume: ["codex", "resume", "--no-daemon", ...hookOptions, "{id}"],
-    resumePrompt: null,
     pin: "reported",
     files: [hookScriptFile],
     env: { [hooksVariable]: "{hooks}" },
@@ -63,61 +62,24 @@ export const codex: AgentDefinition = {
       { event: "PreToolUse", activity: "working" },
       { event: "PermissionRequest", activity: "needs_input", reason: permission },
       { event: "PostToolUse", activity: "working" },
-      { event: "Stop", activity: "idle", saidField: "data.last_assistant_message" },
+      { event: "Stop", activity: "idle", messageField: "data.last_assistant_message" },
       { event: "Interrupt", activity: "idle" },
     ],
     screenRules: [
-      {
-        where: "screen",
-        pattern: /Hooks need review/,
-        activity: "needs_input",
-        reason: "Codex asks whether to trust Holdfast's hooks: attach and answer once",
-      },
-      {
-        where: "screen",
-        pattern: /Sign in with ChatGPT/,
-        activity: "needs_input",
-        reason: "Codex is not signed in: attach and sign in",
-      },
-      {
-        where: "screen",
-        pattern: /Trust this folder\?/,
-        activity: "needs_input",
-        reason: "Codex asks whether to trust this folder",
-      },
-      {
-        where: "screen",
-        pattern: /^\u203a 1\. Try new model/m,
-        activity: "needs_input",
-        reason: "Codex asks whether to change to a newer model",
-      },
-      {
-        where: "screen",
-        pattern: /Approaching rate limits|hit your usage limit/,
-        activity: "needs_input",
-        reason: "Codex has reached a usage limit, or is close to one",
-      },
-      {
-        where: "screen",
-        pattern: /Update available![^]*^[\u203a>] \d\. /m,
-        activity: "needs_input",
-        reason: "Codex asks whether to update itself",
-      },
+      dialog(/Hooks need review/, "Codex asks whether to trust Holdfast's hooks: attach and answer once"),
+      dialog(/Sign in with ChatGPT/, "Codex is not signed in: attach and sign in"),
+      dialog(/Trust this folder\?/, "Codex asks whether to trust this folder"),
+      dialog(/^\u203a 1\. Try new model/m, "Codex asks whether to change to a newer model"),
+      dialog(/Approaching rate limits|hit your usage limit/, "Codex has reached a usage limit, or is close to one"),
+      dialog(/Update available![^]*^[\u203a>] \d\. /m, "Codex asks whether to update itself"),
       { where: "title", pattern: /^\[ . \] Action Required/, activity: "needs_input", reason: permission },
       { where: "title", pattern: /^[\u2801-\u28ff] /, activity: "working" },
       // Before it sets a title of its own, the pane's title is the machine's name.
       { where: "title", pattern: / \| /, activity: "idle" },
       // Last: a prompt of yours that begins with a number looks the same.
-      {
-        where: "screen",
-        pattern: /^[\u203a>] \d\. /m,
-        activity: "needs_input",
-        reason: "Codex asks to choose from a list",
-      },
+      dialog(/^[\u203a>] \d\. /m, "Codex asks to choose from a list"),
     ],
     conversationGone: [/No saved session found with ID/],
-    exclude: [],
-    interrupt: ["Escape"],
     input: {
       // Down to the last blank line: below that one stands its status, and the prompt may have blank lines too.
       line: /^(?:\u203a|(?=!))((?:(?!\n[\u203a!])[^])*?)\n[^\S\n]*\n(?:[^\n]*\S[^\n]*(?:\n|(?![^])))+\s*(?![^])/gm,

@@ -1,5 +1,6 @@
 /** The bundled demo agent: needs no account, does what a prompt's lines say, and keeps its conversation by id. */
 import type { AgentDefinition, Machine } from "../ports/agents.ts";
+import { terminalDefaults } from "./defaults.ts";
 import { hooksVariable } from "./hook-script.ts";
 
 const id = { idField: "data.session_id" };
@@ -14,19 +15,19 @@ export function demo({ demo: command, demoChat }: Machine): AgentDefinition {
     env: {},
     ownFolders: [{ name: ".local/state/holdfast-demo", around: "XDG_STATE_HOME", share: [], copy: [] }],
     terminal: {
+      ...terminalDefaults,
       start: [...command, "--session-id", "{id}"],
       startPrompt: ["--prompt", "{prompt}"],
       resume: [...command, "--resume", "{id}"],
       resumePrompt: ["--prompt", "{prompt}"],
       pin: "chosen",
-      files: [],
       env: { [hooksVariable]: "{hooks}" },
       hookRules: [
         { event: "SessionStart", activity: "idle", ...id },
         { event: "UserPromptSubmit", activity: "working", promptField: "data.prompt", ...id },
         { event: "PermissionRequest", activity: "needs_input", reason: permission },
         { event: "PermissionAnswered", activity: "working" },
-        { event: "Stop", activity: "idle", saidField: "data.said" },
+        { event: "Stop", activity: "idle", messageField: "data.said" },
       ],
       screenRules: [
         { where: "title", pattern: /^demo: asking$/, activity: "needs_input", reason: permission },
@@ -34,7 +35,6 @@ export function demo({ demo: command, demoChat }: Machine): AgentDefinition {
         { where: "title", pattern: /^demo: ready$/, activity: "idle" },
       ],
       conversationGone: [/demo: no conversation /],
-      exclude: [],
       interrupt: ["C-c"],
       confirmMs: 5000,
     },

@@ -6,6 +6,7 @@
 import { existsSync } from "node:fs";
 import type { AgentDefinition, Machine } from "../ports/agents.ts";
 import { readGeminiPrompts } from "./transcripts.ts";
+import { dialog, terminalDefaults } from "./defaults.ts";
 import { hookCommand, hookScriptFile, hooksVariable } from "./hook-script.ts";
 
 /** Milliseconds. */
@@ -75,11 +76,9 @@ export function gemini({ env, platform, isRoot }: Machine): AgentDefinition {
     ],
     notes: trustsOurSettings ? [] : [retentionNote],
     terminal: {
+      ...terminalDefaults,
       start: ["gemini", "--session-id", "{id}"],
-      // Typed once it is ready: every user of the machine can read arguments.
-      startPrompt: null,
       resume: ["gemini", "--resume", "{id}"],
-      resumePrompt: null,
       pin: "chosen",
       files: trustsOurSettings
         ? [hookScriptFile, { name: "gemini-defaults.json", text: `${JSON.stringify(systemDefaults, null, 2)}\n` }]
@@ -94,48 +93,29 @@ export function gemini({ env, platform, isRoot }: Machine): AgentDefinition {
         { event: "BeforeTool", activity: "working" },
         { event: "Notification", activity: "needs_input", reason: permission },
         { event: "AfterTool", activity: "working" },
-        { event: "AfterAgent", activity: "idle", saidField: "data.prompt_response" },
+        { event: "AfterAgent", activity: "idle", messageField: "data.prompt_response" },
         { event: "SessionEnd", activity: null },
       ],
       screenRules: [
         // Its title says "Ready" while it asks these.
-        {
-          where: "screen",
-          pattern: /Do you trust the files in this folder\?/,
-          activity: "needs_input",
-          reason: "Gemini asks whether to trust this folder",
-        },
-        {
-          where: "screen",
-          pattern: /How would you like to authenticate|Waiting for authentication|Enter Gemini API Key/,
-          activity: "needs_input",
-          reason: "Gemini is not signed in: attach and sign in",
-        },
-        {
-          where: "screen",
-          pattern: /Usage limit reached for/,
-          activity: "needs_input",
-          reason: "Gemini has reached a usage limit and asks how to continue",
-        },
+        dialog(/Do you trust the files in this folder\?/, "Gemini asks whether to trust this folder"),
+        dialog(
+          /How would you like to authenticate|Waiting for authentication|Enter Gemini API Key/,
+          "Gemini is not signed in: attach and sign in",
+        ),
+        dialog(/Usage limit reached for/, "Gemini has reached a usage limit and asks how to continue"),
         { where: "title", pattern: /^\u270b/, activity: "needs_input", reason: permission },
-        {
-          where: "screen",
-          pattern: /\u25cf \d\. /,
-          activity: "needs_input",
-          reason: "Gemini asks to choose from a list",
-        },
+        dialog(/\u25cf \d\. /, "Gemini asks to choose from a list"),
         { where: "title", pattern: /^\u2726/, activity: "working" },
         // A moment before its title says so.
         { where: "screen", pattern: /\(esc to cancel, |Resuming session\.\.\./, activity: "working" },
         { where: "title", pattern: /^\u25c7/, activity: "idle" },
       ],
       conversationGone: [/Error resuming session: (No previous sessions found|Invalid session identifier)/],
-      exclude: [],
       // It shows an empty composer for a second or two, then the conversation with another one.
       begun: /^ ?> (?! *Type your message)\S|^\u2726 /m,
       // Within 40 ms of a paste, and until it has drawn itself again, it makes a line break of Enter.
       pasteGuardMs: 250,
-      interrupt: ["Escape"],
       input: {
         line: /^ ?(?:[>*](?= )|(?=! ))([^]*?)\n(?=\u2500|\u2580)/gm,
         empty: /^\s*(Type your message.*)?$/,

@@ -1,5 +1,6 @@
 /** OpenCode, seen with 1.18.33. A plugin of ours, named by environment beside the user's own, reports its activity. */
 import type { AgentDefinition } from "../ports/agents.ts";
+import { dialog, terminalDefaults } from "./defaults.ts";
 import { hooksVariable, hookLinesName } from "./hook-script.ts";
 
 export const opencodePlugin = `// Written by Holdfast.
@@ -87,11 +88,9 @@ export const opencode: AgentDefinition = {
     { name: ".config/opencode", around: "XDG_CONFIG_HOME", share: [], copy: ["."] },
   ],
   terminal: {
+    ...terminalDefaults,
     start: ["opencode"],
-    // Typed once it is ready: every user of the machine can read arguments.
-    startPrompt: null,
     resume: ["opencode", "--session", "{id}"],
-    resumePrompt: null,
     pin: "reported",
     files: [{ name: "opencode-plugin.js", text: opencodePlugin }],
     env: {
@@ -103,7 +102,7 @@ export const opencode: AgentDefinition = {
       { event: "prompt", activity: "working", promptField: "data.text", ...id },
       { event: "session.busy", activity: "working", ...id },
       { event: "session.retry", activity: "working", ...id },
-      { event: "session.idle", activity: "idle", saidField: "data.said", ...id },
+      { event: "session.idle", activity: "idle", messageField: "data.said", ...id },
       { event: "permission.asked", activity: "needs_input", reason: permission },
       { event: "permission.replied", activity: "working" },
       { event: "question.asked", activity: "needs_input", reason: "OpenCode asks a question" },
@@ -111,24 +110,13 @@ export const opencode: AgentDefinition = {
       { event: "question.rejected", activity: "working" },
     ],
     screenRules: [
-      { where: "screen", pattern: /\u25b3 Permission required/, activity: "needs_input", reason: permission },
-      {
-        where: "screen",
-        pattern: /Connect a provider/,
-        activity: "needs_input",
-        reason: "OpenCode has no provider yet: attach and connect one",
-      },
-      {
-        where: "screen",
-        pattern: /A new release .* is available\. Would you like/,
-        activity: "needs_input",
-        reason: "OpenCode asks whether to update itself",
-      },
+      dialog(/\u25b3 Permission required/, permission),
+      dialog(/Connect a provider/, "OpenCode has no provider yet: attach and connect one"),
+      dialog(/A new release .* is available\. Would you like/, "OpenCode asks whether to update itself"),
       { where: "screen", pattern: /\besc (again to )?interrupt\b/, activity: "working" },
       { where: "screen", pattern: /\bctrl\+p commands\b/, activity: "idle" },
     ],
     conversationGone: [/Session not found/],
-    exclude: [],
     interrupt: ["Escape", "Escape"],
     input: {
       // Lines with a bar without a gap: prompts that were sent have a bar as well, further up.

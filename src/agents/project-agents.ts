@@ -10,6 +10,7 @@ import type {
   Machine,
   TerminalAgent,
 } from "../ports/agents.ts";
+import { terminalDefaults } from "./defaults.ts";
 import { builtInDefinitions } from "./registry.ts";
 
 export interface AgentSet {
@@ -18,39 +19,39 @@ export interface AgentSet {
 }
 
 export interface ProjectAgents extends Agents {
-  /** What the files say now for one project; what they said before no longer counts. */
-  define(project: string, said: readonly AgentConfiguration[]): void;
+  /** Replaces the entries of one project by what its files contain now. */
+  define(project: string, entries: readonly AgentConfiguration[]): void;
   /** The entries of the user's own file; every `define` brings them too. */
-  defineUser(said: readonly AgentConfiguration[]): void;
+  defineUser(entries: readonly AgentConfiguration[]): void;
 }
 
-/** Scoped: a name that two projects define means each time the project's own command. */
+/** Per project: if two projects define one name, each gets its own command. */
 export function openProjectAgents(machine: Machine): ProjectAgents {
   let user: readonly AgentConfiguration[] = [];
   const own = new Map<string, readonly AgentConfiguration[]>();
   const sets = new Map<string | null, AgentSet>();
   const setOf = (project: string | null): AgentSet => {
     // Projects without agents of their own share one set.
-    const said = project === null ? undefined : own.get(project);
-    const key = said === undefined || said.length === 0 ? null : project;
+    const entries = project === null ? undefined : own.get(project);
+    const key = entries === undefined || entries.length === 0 ? null : project;
     const known = sets.get(key);
     if (known !== undefined) return known;
-    const made = openAgents([...user, ...(said ?? [])], machine);
+    const made = openAgents([...user, ...(entries ?? [])], machine);
     sets.set(key, made);
     return made;
   };
-  const defineUser = (said: readonly AgentConfiguration[]): void => {
-    if (isSame(said, user)) return;
-    user = said;
+  const defineUser = (entries: readonly AgentConfiguration[]): void => {
+    if (isSame(entries, user)) return;
+    user = entries;
     sets.clear();
   };
   return {
     of: ({ project, agent }) => setOf(project).get(agent),
     list: (project) => setOf(project).list(),
     defineUser,
-    define(project, said) {
-      defineUser(said.filter(({ from }) => from === "user"));
-      const now = said.filter(({ from }) => from === "project");
+    define(project, entries) {
+      defineUser(entries.filter(({ from }) => from === "user"));
+      const now = entries.filter(({ from }) => from === "project");
       if (isSame(now, own.get(project) ?? [])) return;
       own.set(project, now);
       sets.delete(project);
@@ -62,13 +63,13 @@ function isSame(one: readonly AgentConfiguration[], other: readonly AgentConfigu
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-export function openAgents(said: readonly AgentConfiguration[], machine: Machine): AgentSet {
+export function openAgents(entries: readonly AgentConfiguration[], machine: Machine): AgentSet {
   const byId = new Map(builtInDefinitions(machine).map((agent) => [agent.id, withOwnOptions(agent)]));
-  for (const [at, one] of said.entries()) {
-    // A repository's file is a stranger's: it may extend a built-in agent, and replaces none that others know by its name.
+  for (const [at, one] of entries.entries()) {
+    // A repository's file is not trusted to replace a built-in or user agent; it may only extend one.
     if (one.from === "project" && hasCommand(one) && byId.has(one.id)) continue;
     // Some agents refuse two models.
-    const chosenLater = said.slice(at + 1).some(({ id, model }) => id === one.id && model !== null);
+    const chosenLater = entries.slice(at + 1).some(({ id, model }) => id === one.id && model !== null);
     const agent = configured(byId.get(one.id), chosenLater ? { ...one, model: null } : one);
     if (agent !== null) byId.set(one.id, agent);
   }
@@ -79,7 +80,7 @@ function hasCommand({ terminal, chat }: AgentConfiguration): boolean {
   return (terminal?.command ?? null) !== null || (chat?.command ?? null) !== null;
 }
 
-/** Only for built-in agents: in a command of the user's, such as `npx -y mine`, the program may stand behind an option. */
+/** Only for built-in agents: in a custom command such as `npx -y mine`, the program may follow an option. */
 function withOwnOptions(agent: AgentDefinition): AgentDefinition {
   const { terminal } = agent;
   if (terminal === null) return agent;
@@ -93,11 +94,11 @@ function optionsOf(words: string[]): number {
   return first === -1 ? 0 : words.length - first;
 }
 
-/** @param below the agent of that name so far. Returns null if the file extends an agent that does not exist. */
-function configured(below: AgentDefinition | undefined, said: AgentConfiguration): AgentDefinition | null {
-  const own = said.terminal?.command != null || said.chat?.command != null;
-  if (own) return definition(said);
-  return below === undefined ? null : extended(below, said);
+/** @param base the agent of that name so far. Returns null if the file extends an agent that does not exist. */
+function configured(base: AgentDefinition | undefined, entry: AgentConfiguration): AgentDefinition | null {
+  const own = entry.terminal?.command != null || entry.chat?.command != null;
+  if (own) return definition(entry);
+  return base === undefined ? null : extended(base, entry);
 }
 
 function definition({ id, from, terminal, chat, args, env }: AgentConfiguration): AgentDefinition {
@@ -112,7 +113,7 @@ function definition({ id, from, terminal, chat, args, env }: AgentConfiguration)
       terminal === null || terminal.command === null
         ? null
         : terminalAgent(terminal.command, terminal.resume, [...args, ...terminal.args]),
-    // The protocol's own code for a session that is not there.
+    // The protocol's own code for an unknown session.
     chat:
       chatCommand === null
         ? null
@@ -129,24 +130,19 @@ function terminalAgent(command: string[], resume: string[] | null, args: string[
   const first = withoutPrompt(command);
   const again = resume === null ? null : withoutPrompt(resume);
   return {
+    ...terminalDefaults,
     start: [...first.words, ...args],
     startPrompt: first.prompt,
     resume: again && [...again.words, ...args],
     resumePrompt: again?.prompt ?? null,
     pin: command.some((word) => word.includes("{id}")) ? "chosen" : "none",
-    files: [],
-    env: {},
-    hookRules: [],
-    screenRules: [],
-    conversationGone: [],
-    exclude: [],
     interrupt: [],
   };
 }
 
 /**
  * Takes `{prompt}` out of a command, with the option before it, because a start without a prompt must not pass it empty.
- * Null where the command has no place for one: then the prompt is typed once the agent runs.
+ * Null if the command does not contain it: then the prompt is typed once the agent runs.
  */
 function withoutPrompt(command: string[]): { words: string[]; prompt: string[] | null } {
   const at = command.findIndex((word) => word.includes("{prompt}"));
@@ -156,19 +152,19 @@ function withoutPrompt(command: string[]): { words: string[]; prompt: string[] |
 }
 
 /** Everything that Holdfast knows of the agent stays: hooks, resume, status. */
-function extended(below: AgentDefinition, said: AgentConfiguration): AgentDefinition {
-  const { terminal, chat } = below;
+function extended(base: AgentDefinition, entry: AgentConfiguration): AgentDefinition {
+  const { terminal, chat } = base;
   return {
-    ...below,
-    from: said.from,
-    env: { ...below.env, ...said.env },
-    terminal: terminal && extendedTerminal(terminal, below.model?.terminal ?? [], said),
-    chat: chat && extendedChat(chat, below.model?.chat ?? { args: [] }, said),
+    ...base,
+    from: entry.from,
+    env: { ...base.env, ...entry.env },
+    terminal: terminal && extendedTerminal(terminal, base.model?.terminal ?? [], entry),
+    chat: chat && extendedChat(chat, base.model?.chat ?? { args: [] }, entry),
   };
 }
 
-function extendedTerminal(terminal: TerminalAgent, model: string[], said: AgentConfiguration): TerminalAgent {
-  const more = [...withModel(model, said.model), ...said.args, ...(said.terminal?.args ?? [])];
+function extendedTerminal(terminal: TerminalAgent, model: string[], entry: AgentConfiguration): TerminalAgent {
+  const more = [...withModel(model, entry.model), ...entry.args, ...(entry.terminal?.args ?? [])];
   const { start, resume, ownOptions = { start: 0, resume: 0 } } = terminal;
   return {
     ...terminal,
@@ -177,7 +173,7 @@ function extendedTerminal(terminal: TerminalAgent, model: string[], said: AgentC
   };
 }
 
-/** With `last` words behind them. */
+/** Inserts words before the `last` ones. */
 function inserted(words: string[], more: string[], last: number): string[] {
   return words.toSpliced(words.length - last, 0, ...more);
 }
@@ -185,13 +181,13 @@ function inserted(words: string[], more: string[], last: number): string[] {
 function extendedChat(
   chat: ChatAgent,
   model: NonNullable<AgentDefinition["model"]>["chat"],
-  said: AgentConfiguration,
+  entry: AgentConfiguration,
 ): ChatAgent {
-  const asArguments = "args" in model ? withModel(model.args, said.model) : [];
-  const options = "option" in model && said.model !== null ? { [model.option]: said.model } : {};
+  const asArguments = "args" in model ? withModel(model.args, entry.model) : [];
+  const options = "option" in model && entry.model !== null ? { [model.option]: entry.model } : {};
   return {
     ...chat,
-    command: [...chat.command, ...asArguments, ...said.args, ...(said.chat?.args ?? [])],
+    command: [...chat.command, ...asArguments, ...entry.args, ...(entry.chat?.args ?? [])],
     options: { ...chat.options, ...options },
   };
 }

@@ -1,5 +1,6 @@
 /** A plain shell in a worktree: no conversation, nothing to resume, no activity to detect. */
 import type { AgentDefinition, Machine } from "../ports/agents.ts";
+import { terminalDefaults } from "./defaults.ts";
 
 /** The user's own shell; every POSIX system has the default. */
 export function shell({ env }: Pick<Machine, "env">): AgentDefinition {
@@ -12,20 +13,7 @@ export function shell({ env }: Pick<Machine, "env">): AgentDefinition {
     version: null,
     env: {},
     runsPrompts: true,
-    terminal: {
-      start: [start],
-      startPrompt: null,
-      resume: null,
-      resumePrompt: null,
-      pin: "none",
-      files: [],
-      env: {},
-      hookRules: [],
-      screenRules: [],
-      conversationGone: [],
-      exclude: [],
-      interrupt: ["C-c"],
-    },
+    terminal: { ...terminalDefaults, start: [start], resume: null, pin: "none", interrupt: ["C-c"] },
     chat: null,
   };
 }

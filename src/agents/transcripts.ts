@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { attempt, parseObject } from "../base/attempt.ts";
 import { bootId, startedAt } from "../base/pid.ts";
 import type { TranscriptOf } from "../ports/agents.ts";
 
@@ -23,10 +24,10 @@ const tailBytes = 1024 * 1024;
 const slackMs = 1000;
 
 export function readClaudePrompts(of: TranscriptOf): string[] {
-  const config = folder(of, ".claude", "CLAUDE_CONFIG_DIR");
+  const config = agentFolder(of, ".claude", "CLAUDE_CONFIG_DIR");
   const project = join(config, "projects", of.workspace.replaceAll(/[^A-Za-z0-9]/g, "-"));
-  const files = of.agentSessionId === null ? [] : [join(project, `${of.agentSessionId}.jsonl`)];
-  return files.flatMap((file) => linesOf(file, of.since)).flatMap(claudePrompt);
+  if (of.agentSessionId === null) return [];
+  return linesOf(join(project, `${of.agentSessionId}.jsonl`), of.since).flatMap(claudePrompt);
 }
 
 export function claudePrompt(line: Line): string[] {
@@ -36,7 +37,7 @@ export function claudePrompt(line: Line): string[] {
 
 /** Without hooks its id is not known: then the folder that its file names decides. */
 export function readCodexPrompts(of: TranscriptOf): string[] {
-  const sessions = join(folder(of, ".codex", "CODEX_HOME"), "sessions");
+  const sessions = join(agentFolder(of, ".codex", "CODEX_HOME"), "sessions");
   const files = of.agentSessionId === null ? codexFilesOf(sessions, of) : codexFileOf(sessions, of.agentSessionId);
   return files
     .filter((file) => isChanged(file, of.since))
@@ -67,7 +68,7 @@ function codexFilesOf(sessions: string, { process, workspace, since }: Transcrip
   const first = started === null ? "" : dayFolder(Math.min(started, since) - 24 * 60 * 60_000);
   return codexFolders(sessions, first)
     .flatMap((folder) => changedFiles(folder, since, codexFile, 0))
-    .filter((file) => beginsWith(file, workspace));
+    .filter((file) => readEnd(file, "first", 4096).includes(`"cwd":${JSON.stringify(workspace)}`));
 }
 
 const codexFile = /^rollout-.*\.jsonl$/;
@@ -102,7 +103,7 @@ export function codexPrompt(line: Line): string[] {
 export function readGeminiPrompts(of: TranscriptOf): string[] {
   const id = of.agentSessionId?.slice(0, 8);
   if (id === undefined) return [];
-  const files = changedFiles(join(folder(of, ".gemini"), "tmp"), of.since, /^session-.*\.jsonl$/, 3);
+  const files = changedFiles(join(agentFolder(of, ".gemini"), "tmp"), of.since, /^session-.*\.jsonl$/, 3);
   return files
     .filter((file) => file.includes(id))
     .flatMap((file) => linesOf(file, of.since))
@@ -128,9 +129,10 @@ function part(value: unknown, name: string): unknown {
 }
 
 function linesOf(file: string, since: number): Line[] {
-  return tailOf(file)
+  return readEnd(file, "last", tailBytes)
     .split("\n")
-    .flatMap(parsed)
+    .map((text) => parseObject(text))
+    .filter((line) => line !== null)
     .filter((line) => writtenBy(String(line["timestamp"])) >= since);
 }
 
@@ -139,24 +141,16 @@ function writtenBy(timestamp: string): number {
   return Date.parse(timestamp) + (timestamp.includes(".") ? 0 : slackMs);
 }
 
-function parsed(text: string): Line[] {
+/** The first or last bytes of a file; empty if it cannot be read. */
+function readEnd(path: string, end: "first" | "last", bytes: number): string {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? [value as Line] : [];
-  } catch {
-    // Cut off at the tail's begin, or not written to its end yet.
-    return [];
-  }
-}
-
-function tailOf(path: string): string {
-  try {
-    // Not to wait for a pipe that a contained agent left in its place.
+    // Does not wait for a pipe that a contained agent left in its place.
     const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const { size } = fstatSync(file);
-      const buffer = Buffer.alloc(Math.min(size, tailBytes));
-      return buffer.toString("utf8", 0, readSync(file, buffer, 0, buffer.length, size - buffer.length));
+      const buffer = Buffer.alloc(Math.min(size, bytes));
+      const from = end === "first" ? 0 : size - buffer.length;
+      return buffer.toString("utf8", 0, readSync(file, buffer, 0, buffer.length, from));
     } finally {
       closeSync(file);
     }
@@ -165,40 +159,16 @@ function tailOf(path: string): string {
   }
 }
 
-function beginsWith(path: string, workspace: string): boolean {
-  try {
-    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const buffer = Buffer.alloc(4096);
-      const begin = buffer.toString("utf8", 0, readSync(file, buffer, 0, buffer.length, 0));
-      return begin.includes(`"cwd":${JSON.stringify(workspace)}`);
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return false;
-  }
-}
-
 function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    // Not there, or a file.
-    return [];
-  }
+  return attempt(() => readdirSync(directory), []);
 }
 
 function changedFiles(directory: string, since: number, name: RegExp, depth: number): string[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
-      const path = join(directory, entry.name);
-      if (entry.isDirectory()) return depth > 0 ? changedFiles(path, since, name, depth - 1) : [];
-      return name.test(entry.name) && isChanged(path, since) ? [path] : [];
-    });
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(directory, { withFileTypes: true }), []).flatMap((entry) => {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) return depth > 0 ? changedFiles(path, since, name, depth - 1) : [];
+    return name.test(entry.name) && isChanged(path, since) ? [path] : [];
+  });
 }
 
 function isChanged(path: string, since: number): boolean {
@@ -206,20 +176,16 @@ function isChanged(path: string, since: number): boolean {
   return stat !== undefined && stat.mtimeMs >= since - slackMs;
 }
 
-/** Where the agent keeps its state: in a contained session's own folder, else where it was started to. */
-function folder(of: TranscriptOf, name: string, named?: string): string {
+/** Where the agent keeps its state: in a contained session's own home, else as its environment names it. */
+export function agentFolder(of: Pick<TranscriptOf, "process" | "ownHome">, name: string, named?: string): string {
   const { ownHome = null } = of;
   if (ownHome !== null) return join(ownHome, name);
   return (named === undefined ? undefined : variable(of, named)) ?? join(variable(of, "HOME") ?? homedir(), name);
 }
 
-/** As the agent was started; nothing where the system does not show it. */
-function variable({ process }: TranscriptOf, name: string): string | undefined {
-  try {
-    const pairs = readFileSync(`/proc/${process.pid}/environ`, "utf8").split("\0");
-    const found = pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
-    return found === "" ? undefined : found;
-  } catch {
-    return undefined;
-  }
+/** Of the environment the agent was started with; undefined if the system does not show it. */
+function variable({ process }: Pick<TranscriptOf, "process">, name: string): string | undefined {
+  const pairs = attempt(() => readFileSync(`/proc/${process.pid}/environ`, "utf8"), "").split("\0");
+  const found = pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+  return found === "" ? undefined : found;
 }

@@ -15,54 +15,56 @@ import type { Services } from "../supervisor/services.ts";
 
 const prefix = "session:";
 
-type Known = Pick<Services, "store" | "agents">;
+type Needs = Pick<Services, "store" | "agents">;
 
 /** Refuses an agent what its rights do not include; the user may do everything. */
-export function createAuthorize(parts: Known): Authorize {
+export function createAuthorize(services: Needs): Authorize {
   return (call) => {
-    const asker = askingAgent(parts, call.actor);
+    const asker = askingAgent(services, call.actor);
     if (asker === null) return;
-    const why = refusal(asker, call.name, targetOf(parts, call));
+    const why = refusal(asker, call.name, targetOf(services, call));
     if (why !== null) throw refused(why);
   };
 }
 
 /** Keeps what an agent may see: its own project and its sessions, without shells. The user sees all. */
 export function visibleTo<T extends { id: string; project?: string }>(
-  parts: Known,
+  services: Needs,
   actor: Actor,
   all: readonly T[],
 ): T[] {
-  const asker = askingAgent(parts, actor);
+  const asker = askingAgent(services, actor);
   if (asker === null) return [...all];
-  return all.filter(({ id, project = id }) => project === asker.project && sessionTarget(parts, id)?.isShell !== true);
+  return all.filter(
+    ({ id, project = id }) => project === asker.project && sessionTarget(services, id)?.isShell !== true,
+  );
 }
 
-/** The agent that asks; null for the person, also in a shell, and for what Holdfast does by itself. */
-export function askingAgent(parts: Known, actor: Actor): SessionState | null {
+/** The calling agent; null for the user, also in a shell, and for Holdfast's own policies. */
+export function askingAgent(services: Needs, actor: Actor): SessionState | null {
   if (!actor.startsWith(prefix)) return null;
   const id = actor.slice(prefix.length);
-  const session = parts.store.session(asSessionId(id));
-  // A session that is gone speaks for nobody.
+  const session = services.store.session(asSessionId(id));
+  // A deleted session has no rights.
   if (session === null) throw new HoldfastError("forbidden", `Unknown session: ${id}`);
-  return isShellSession(parts, session) ? null : session;
+  return isShellSession(services, session) ? null : session;
 }
 
 /**
- * A spawn as an agent may ask for it: what it may not have is refused or taken away here, and nowhere else. The task comes
- * from an agent, and says so.
+ * A spawn within an agent's rights: anything else is refused or removed here, and nowhere else. Its task is marked as an
+ * agent's.
  *
- * @param wish what the request comes to with the project's defaults.
+ * @param wish the request with the project's defaults.
  */
 export function clampSpawn(
-  parts: Known,
+  services: Needs,
   request: SpawnRequest,
   wish: Pick<SessionState, "role" | "agent">,
   actor: Actor,
 ): SpawnRequest {
-  const agent = askingAgent(parts, actor);
+  const agent = askingAgent(services, actor);
   if (agent === null) return request;
-  const start = parts.agents.of({ project: request.project, agent: wish.agent })?.terminal?.start ?? null;
+  const start = services.agents.of({ project: request.project, agent: wish.agent })?.terminal?.start ?? null;
   const isShellWish = isShell(wish, start);
   const why = spawnRefusal(agent, {
     role: wish.role,
@@ -75,41 +77,41 @@ export function clampSpawn(
   return prompt === undefined || prompt === "" ? request : { ...request, prompt: agentMessage(agent.id, prompt) };
 }
 
-/** Throws where an issue's text would be typed into a shell, which would run it. */
+/** Throws if an issue's text would be typed into a shell, which would run it. */
 export function refuseIssueInShell(
-  parts: Pick<Services, "agents">,
+  services: Pick<Services, "agents">,
   settings: Pick<ProjectSettings, "id" | "tracker">,
   { issue }: Pick<SpawnRequest, "issue">,
   { role, kind, agent }: Pick<SessionState, "role" | "kind" | "agent">,
 ): void {
-  // In any other role, or without a tracker, nobody reads the issue.
+  // In any other role, or without a tracker, the issue is not read.
   if (issue === undefined || role !== "worker" || settings.tracker === null) return;
-  if (!isShell({ role, agent }, startOf(parts, { project: settings.id, agent, kind }))) return;
+  if (!isShell({ role, agent }, startOf(services, { project: settings.id, agent, kind }))) return;
   throw new HoldfastError("invalid", `The agent ${agent} is a shell, which would run the text of issue ${issue}.`, {
     hint: "Choose another agent with --agent, or leave out the issue. Nothing was created.",
   });
 }
 
-/** The right that a device needs to talk to a session: a shell runs every word. */
-export function promptRight(parts: Known, session: SessionState): Right {
-  return isShellSession(parts, session) ? "all" : "answer";
+/** The right that a device needs to prompt a session: a shell runs whatever is typed. */
+export function promptRight(services: Needs, session: SessionState): Right {
+  return isShellSession(services, session) ? "all" : "answer";
 }
 
-/** Throws where a device may not talk to this session. */
+/** Throws if a device may not prompt this session. */
 export function checkMayPrompt(
-  parts: Known,
+  services: Needs,
   session: SessionState,
   { device }: Pick<ApiRequest<OperationName>, "device">,
 ): void {
-  if (device === undefined || includes(device.rights, promptRight(parts, session))) return;
+  if (device === undefined || includes(device.rights, promptRight(services, session))) return;
   throw new HoldfastError("forbidden", `${session.id} is a shell; this device ${rightWords[device.rights]}.`, {
     hint: `On a device with all rights, change it under Settings, Devices. Or run \`holdfast device rights ${device.id} all\`.`,
   });
 }
 
-/** A prompt's text as the session gets it: an agent's is marked, the person's own words are left alone. */
-export function promptText(parts: Known, text: string, actor: Actor): string {
-  const agent = askingAgent(parts, actor);
+/** A prompt's text as the session gets it: an agent's is marked, the user's is not changed. */
+export function promptText(services: Needs, text: string, actor: Actor): string {
+  const agent = askingAgent(services, actor);
   return agent === null ? text : agentMessage(agent.id, text);
 }
 
@@ -117,22 +119,22 @@ function refused(why: string): HoldfastError {
   return new HoldfastError("forbidden", why, { hint: "Ask the user to run this command." });
 }
 
-function targetOf(parts: Known, call: Call): Target | null {
+function targetOf(services: Needs, call: Call): Target | null {
   if (call.name === "spawn") return { project: call.input.project };
   if (call.name === "sessions") return { project: call.query.project };
-  if (call.name === "stream" || call.name === "sse") return sessionTarget(parts, call.query.session);
+  if (call.name === "stream" || call.name === "sse") return sessionTarget(services, call.query.session);
   // The handler reports an unknown session. The id of a pending spawn is not a session's.
-  return call.name !== "spawning" && "id" in call.params ? sessionTarget(parts, call.params.id) : null;
+  return call.name !== "spawning" && "id" in call.params ? sessionTarget(services, call.params.id) : null;
 }
 
-function sessionTarget(parts: Known, id: string | undefined): Target | null {
-  const session = parts.store.session(asSessionId(id ?? ""));
+function sessionTarget(services: Needs, id: string | undefined): Target | null {
+  const session = services.store.session(asSessionId(id ?? ""));
   return session === null
     ? null
     : {
         id: session.id,
         project: session.project,
-        isShell: isShellSession(parts, session),
+        isShell: isShellSession(services, session),
         ...(session.contain === undefined ? {} : { contain: session.contain }),
       };
 }

@@ -1,4 +1,4 @@
-/** `stop --halt-sessions`: every session is brought down, and then the daemon ends, however long that takes. */
+/** `stop --halt-sessions`: stops every session and then the daemon, however long that takes. */
 import { reach } from "../base/test-points.ts";
 import { isLive, downReason } from "../model/runs.ts";
 import type { Output } from "../contract/operations.ts";
@@ -18,30 +18,30 @@ export const haltLimitMs = (sessions: number): number => haltMs + haltMsEach * s
 const foreverMs = 2 ** 31 - 1;
 
 export class Halt {
-  readonly #parts: Services;
+  readonly #services: Pick<Services, "store" | "restore" | "log">;
   readonly #loop: Loop;
   readonly #shutDown: () => void;
   #current: AbortController | null = null;
 
-  constructor(parts: Services, loop: Loop, shutDown: () => void) {
-    this.#parts = parts;
+  constructor(services: Pick<Services, "store" | "restore" | "log">, loop: Loop, shutDown: () => void) {
+    this.#services = services;
     this.#loop = loop;
     this.#shutDown = shutDown;
   }
 
-  /** Nothing new is started meanwhile. */
+  /** No session is started meanwhile. */
   get isOn(): boolean {
     return this.#current !== null;
   }
 
-  /** Answers when everything is down or the time is up; then the daemon ends as soon as the rest is down. */
+  /** Resolves when everything is down or the time is up; the daemon stops once the others are down too. */
   async begin(by: Actor): Promise<Output<"daemonStop">> {
     this.#current?.abort();
     const current = new AbortController();
     this.#current = current;
     try {
       const sessions = this.#affected();
-      await Promise.all(sessions.map((session) => commitPolicyVerb(this.#parts, session, { verb: "halt" }, by)));
+      await Promise.all(sessions.map((session) => commitPolicyVerb(this.#services, session, { verb: "halt" }, by)));
       const ids = sessions.map(({ id }) => id);
       for (const id of ids) this.#loop.asked(id);
       await reach("halt.recorded");
@@ -57,40 +57,40 @@ export class Halt {
     }
   }
 
-  /** Everything that runs or is being ended, deleted sessions too, and everything that would be started. */
+  /** Sessions that run or are being stopped, deleted ones too, and those that would be started. */
   #affected(): SessionState[] {
-    const { store } = this.#parts;
+    const { store } = this.#services;
     return [...store.sessions(), ...store.deleting()].filter(
       (session) => !this.#isDown(session.id) || this.#wouldStart(session),
     );
   }
 
   #wouldStart(session: SessionState): boolean {
-    return session.intent.want === "running" && downReason(session, this.#parts.restore) === null;
+    return session.intent.want === "running" && downReason(session, this.#services.restore) === null;
   }
 
-  /** An end that is on record is not yet the end of what the agent left behind. */
+  /** A recorded end does not mean that the processes the agent left behind have ended. */
   #isDown(id: SessionId): boolean {
-    const session = this.#parts.store.session(id);
+    const session = this.#services.store.session(id);
     if (session === null) return true;
     if (isLive(session.run) || !this.#loop.isDown(id)) return false;
     return runtimeFacts(this.#loop.observation(session)).is === "absent";
   }
 
-  /** You may change your mind: what you ask to run again keeps the daemon. */
+  /** The user may change their mind: a session that they start again keeps the daemon running. */
   async #finish(current: AbortController, remaining: readonly SessionId[]): Promise<void> {
-    const { store, log } = this.#parts;
+    const { store, log } = this.#services;
     const { signal } = current;
-    const look = (): void => {
+    const check = (): void => {
       if (store.sessions().some((session) => this.#wouldStart(session) && isUser(session.intent.by)))
         this.#giveUp(current);
     };
-    look();
+    check();
     if (signal.aborted) return;
-    const stopLooking = store.onCommit(look);
-    log.info("the daemon ends once these sessions are down", { sessions: remaining.join(", ") });
+    const stopChecking = store.onCommit(check);
+    log.info("the daemon stops once these sessions are down", { sessions: remaining.join(", ") });
     await Promise.all(remaining.map((id) => this.#loop.waitFor(id, () => this.#isDown(id), foreverMs, signal)));
-    stopLooking();
+    stopChecking();
     this.#end(current);
   }
 
@@ -104,7 +104,7 @@ export class Halt {
   }
 }
 
-/** You, or an agent that acts for you; not a policy. */
+/** The user, or an agent that acts for them; not a policy. */
 function isUser(by: Actor): boolean {
   return by === "person" || by.startsWith("session:");
 }

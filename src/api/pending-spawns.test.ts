@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { asSessionId } from "../contract/ids.ts";
-import { PendingSpawns } from "./pending-spawns.ts";
+import { PendingSpawns } from "./spawn-checks.ts";
 
 test("[SESSION-11] a session is found by its request's name for as long as somebody waits", () => {
   const pending = new PendingSpawns();

@@ -1,73 +1,67 @@
-/** What people ask about pushes: which browsers get them, one more, one less, a test; and what `doctor` says of them. */
-import type { ApiRequest } from "../ports/api.ts";
-import type { PushBrowser } from "../ports/notify.ts";
+/** Web push: the subscribed browsers, and their findings for `doctor`. */
+import { finding, type FindingJson } from "../contract/daemon.ts";
 import { HoldfastError } from "../contract/errors.ts";
+import type { PushBrowserJson } from "../contract/push.ts";
 import { rightWords } from "../contract/rights.ts";
-import type { Output } from "../contract/operations.ts";
-import type { FindingJson } from "../contract/daemon.ts";
-import type { PushBrowserJson, PushJson } from "../contract/push.ts";
 import type { LazyPush } from "../integrations/notifiers/lazy-push.ts";
+import type { ApiRequest, Handlers } from "../ports/api.ts";
+import type { Push, PushBrowser } from "../ports/notify.ts";
 import { iso } from "../supervisor/view.ts";
 
-export async function browsers(door: LazyPush): Promise<PushJson> {
-  const push = await door.open();
-  return { publicKey: push.publicKey(), browsers: push.browsers().map(browserJson) };
+export function pushHandlers(lazy: LazyPush): Handlers<"push" | "pushSubscribe" | "pushRemove" | "pushTest"> {
+  return {
+    push: async () => {
+      const push = await lazy.open();
+      return { publicKey: push.publicKey(), browsers: push.browsers().map(browserJson) };
+    },
+    pushSubscribe: async ({ device, input }) => {
+      const push = await lazy.open();
+      return browserJson(push.subscribe({ ...input, device: device?.id ?? null }));
+    },
+    pushRemove: async (request) => {
+      const push = await lazy.open();
+      const found = ownBrowser(push, request);
+      push.remove(found.id);
+      return browserJson(found);
+    },
+    pushTest: async (request) => {
+      const push = await lazy.open();
+      const why = await push.test(ownBrowser(push, request).id);
+      return { sent: why === null, why };
+    },
+  };
 }
 
-export async function subscribe(door: LazyPush, ask: ApiRequest<"pushSubscribe">): Promise<PushBrowserJson> {
-  const device = ask.device?.id ?? null;
-  return browserJson((await door.open()).subscribe({ ...ask.input, device }));
-}
-
-export async function remove(door: LazyPush, ask: ApiRequest<"pushRemove">): Promise<PushBrowserJson> {
-  const push = await door.open();
-  const found = ownBrowser(push.browsers(), ask);
-  push.remove(found.id);
-  return browserJson(found);
-}
-
-export async function test(door: LazyPush, ask: ApiRequest<"pushTest">): Promise<Output<"pushTest">> {
-  const push = await door.open();
-  const why = await push.test(ownBrowser(push.browsers(), ask).id);
-  return { sent: why === null, why };
-}
-
-export async function findings(door: LazyPush): Promise<FindingJson[]> {
-  const push = await door.open();
+export function pushFindings(push: Push): FindingJson[] {
   const all = push.browsers();
   const check = "push";
-  const found: FindingJson[] = all.flatMap(({ label, service, failure }) => {
+  const found = all.flatMap(({ label, service, failure }) => {
     if (failure === null) return [];
-    const message = `The last push to ${label} by ${service} failed at ${iso(failure.at)}: ${failure.why}. Nothing else is touched by it.`;
-    const fix = "Where this stays so, turn push off and on again in that browser.";
-    return [{ check, level: "warn", message, fix, fixable: false }];
+    const message = `The last push to ${label} by ${service} failed at ${iso(failure.at)}: ${failure.why}. Nothing else is affected.`;
+    return [finding(check, "warn", message, "If this persists, turn push off and on again in that browser.")];
   });
   if (all.length > 0 && found.length === 0) {
     const count = all.length === 1 ? "One browser is" : `${all.length} browsers are`;
-    found.push({ check, level: "ok", message: `${count} subscribed to push.`, fix: null, fixable: false });
+    found.push(finding(check, "ok", `${count} subscribed to push.`));
   }
   for (const { label, at } of push.ended()) {
-    const message = `${label} is no longer subscribed to push: its push service said so at ${iso(at)}.`;
-    found.push({ check, level: "info", message, fix: "Turn it on again in that browser.", fixable: false });
+    const message = `${label} is no longer subscribed to push: its push service reported so at ${iso(at)}.`;
+    found.push(finding(check, "info", message, "Turn it on again in that browser."));
   }
   return found;
 }
 
-/** A device that may not do everything has a say in its own subscription only. */
-function ownBrowser(all: readonly PushBrowser[], ask: ApiRequest<"pushRemove" | "pushTest">): PushBrowser {
-  const found = findBrowser(all, ask);
-  const { device } = ask;
+/** A device without all rights may change its own subscription only. */
+function ownBrowser(push: Push, { params, device }: ApiRequest<"pushRemove" | "pushTest">): PushBrowser {
+  const found = push.browsers().find(({ id }) => id === params.id);
+  if (found === undefined) {
+    throw new HoldfastError("not-found", `No browser ${params.id} is subscribed.`, {
+      hint: "The dashboard's settings list them.",
+    });
+  }
   if (device === undefined || device.rights === "all" || found.device === device.id) return found;
   throw new HoldfastError("forbidden", `This device ${rightWords[device.rights]}; ${found.label} is another device.`, {
     hint: "Use a device with all rights.",
-  });
-}
-
-function findBrowser(all: readonly PushBrowser[], { params }: ApiRequest<"pushRemove" | "pushTest">): PushBrowser {
-  const found = all.find(({ id }) => id === params.id);
-  if (found !== undefined) return found;
-  throw new HoldfastError("not-found", `No browser ${params.id} is subscribed.`, {
-    hint: "The dashboard's settings list them.",
   });
 }
 

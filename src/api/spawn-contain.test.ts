@@ -3,7 +3,7 @@ import { notContained, type Containment } from "../contract/containment.ts";
 import { asProjectId, asSessionId } from "../contract/ids.ts";
 import type { ProjectSettings } from "../ports/projects.ts";
 import type { Services } from "../supervisor/services.ts";
-import { containedBranch, containmentFor } from "./spawn-contain.ts";
+import { containedBranch, containmentFor } from "./spawn-checks.ts";
 
 const inside: Containment = { mode: "worktree", network: "off", read: [], write: [] };
 const settings = (contain: Containment): ProjectSettings =>
@@ -25,7 +25,7 @@ test("[CONTAIN-10] the person may loosen a session, an agent neither the project
 
 test("[CONTAIN-9] a network without containment is a mistake, not a wish that is dropped", () => {
   const off = { ...request, contain: { network: "off" as const } };
-  expect(() => containmentFor(store(), settings(notContained), off, "person")).toThrow("kept from the network");
+  expect(() => containmentFor(store(), settings(notContained), off, "person")).toThrow("cut off from the network");
 });
 
 test("[CONTAIN-12] the branch is in a folder that holds nothing else", async () => {
@@ -45,5 +45,5 @@ test("[CONTAIN-12] the branch is in a folder that holds nothing else", async () 
   expect(await of({ id: asSessionId("ma-1"), title: "Fix it" })).toBe("holdfast/ma-1-2/fix-it");
   expect(await of({ issue: "123", title: "Fix it" })).toBe("holdfast/ma-2/123-fix-it");
   expect(await of({ asked: "own/branch" })).toBe("own/branch");
-  for (const asked of ["main", "feature/x"]) await expect(of({ asked })).rejects.toThrow("in a folder of its own");
+  for (const asked of ["main", "feature/x"]) await expect(of({ asked })).rejects.toThrow("in its own folder");
 });

@@ -18,7 +18,7 @@ let directory: string;
 beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), "base-"))));
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-test("[BASE-1] a process is told apart from another one with its pid, and a zombie is dead", async () => {
+test("[BASE-1] a process is distinguished from another one with its pid, and a zombie is dead", async () => {
   const child = spawn("sleep", ["60"]);
   const identity = identify(child.pid!)!;
   expect(isAlive(identity)).toBe(true);
@@ -139,7 +139,7 @@ test("[BASE-8] slots let so many in at once and the others in order, also after 
   expect(results.filter(({ status }) => status === "rejected")).toHaveLength(1);
 });
 
-test("[BASE-8] one that takes too long goes on, but holds up nobody", async () => {
+test("[BASE-8] work that takes too long continues, but blocks no other", async () => {
   const slots = new Slots(1, 10);
   let finish = (): void => undefined;
   const hung = slots.run(() => new Promise<void>((resolve) => void (finish = resolve)));
@@ -149,12 +149,12 @@ test("[BASE-8] one that takes too long goes on, but holds up nobody", async () =
   expect(await slots.run(() => Promise.resolve("one at a time again"))).toBe("one at a time again");
 });
 
-test("[BASE-9] waiting with a deadline ends, and says that it was too late", async () => {
+test("[BASE-9] waiting with a deadline ends, and reports that it was too late", async () => {
   expect(await bounded(Promise.resolve(7), 1_000)).toBe(7);
   expect(await bounded(new Promise<never>(() => undefined), 5)).toBe("too-late");
 });
 
-test("[BASE-2] a home whose socket path would be too long gets a short one elsewhere, and says why", () => {
+test("[BASE-2] a home whose socket path would be too long gets a short one elsewhere, with the reason", () => {
   const short = resolvePaths({ HOLDFAST_HOME: "/tmp/x", HOME: "/nowhere" });
   expect(short.socket).toBe("/tmp/x/run/daemon.sock");
   expect(short.socketMoved).toBeNull();
@@ -184,7 +184,7 @@ test("[HOME-1] one directory holds everything of a home, and two homes never mee
   ]);
 });
 
-test("[HOME-1] what the first files take for the home is the home", () => {
+test("[HOME-1] the entry files resolve the same home", () => {
   const given = [
     { HOLDFAST_HOME: "/h", HOME: "/u" },
     { HOLDFAST_HOME: "", XDG_STATE_HOME: "/s", HOME: "/u" },
@@ -205,7 +205,7 @@ test("[HOME-2] a relative or empty XDG directory is ignored", () => {
   ]);
 });
 
-test("[HOME-1] the digest that tells homes apart is FNV-1a", () => {
+test("[HOME-1] the digest that distinguishes homes is FNV-1a", () => {
   const reference = (text: string): string => {
     let hash = 0xcbf29ce484222325n;
     for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);

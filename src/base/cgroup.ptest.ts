@@ -24,26 +24,29 @@ function open(type: string): Cgroups {
 
 const kinds = ["cgroup2", "cgroup"].filter((type) => open(type).state.is === "ok");
 
-test.each(kinds)("[TERMINAL-4] what runs away from a launch is in its cgroup (%s), and ends with it", async (type) => {
-  const directory = mkdtempSync(join(tmpdir(), "hf-cgroup-"));
-  const file = join(directory, "pid");
-  const cgroup = open(type).make("ma-1", "a-launch")!;
-  const child = spawn("sh", ["-c", 'echo 0 >"$0"; exec "$@"', joinFile(cgroup), runsAway, file, "sleep", "600"], {
-    stdio: "ignore",
-  });
-  try {
-    await until("the runaway", () => existsSync(file));
-    const pid = Number(readFileSync(file, "utf8"));
-    const target = { roots: [], marker: null, cgroups: [cgroup] };
-    expect((await findTree(target)).map(({ identity }) => identity.pid)).toEqual(
-      expect.arrayContaining([child.pid, pid]),
-    );
-    expect(await endTree(target, { politeMs: 50, forceMs: 20_000 })).toEqual([]);
-    expect(isRunning(pid)).toBe(false);
-    forgetCgroup(cgroup);
-    expect(existsSync(join(cgroup, ".."))).toBe(false);
-  } finally {
-    child.kill("SIGKILL");
-    rmSync(directory, { recursive: true });
-  }
-});
+test.each(kinds)(
+  "[TERMINAL-4] a process that escapes from a launch is in its cgroup (%s), and is killed with it",
+  async (type) => {
+    const directory = mkdtempSync(join(tmpdir(), "hf-cgroup-"));
+    const file = join(directory, "pid");
+    const cgroup = open(type).make("ma-1", "a-launch")!;
+    const child = spawn("sh", ["-c", 'echo 0 >"$0"; exec "$@"', joinFile(cgroup), runsAway, file, "sleep", "600"], {
+      stdio: "ignore",
+    });
+    try {
+      await until("the runaway", () => existsSync(file));
+      const pid = Number(readFileSync(file, "utf8"));
+      const target = { roots: [], marker: null, cgroups: [cgroup] };
+      expect((await findTree(target)).map(({ identity }) => identity.pid)).toEqual(
+        expect.arrayContaining([child.pid, pid]),
+      );
+      expect(await endTree(target, { politeMs: 50, forceMs: 20_000 })).toEqual([]);
+      expect(isRunning(pid)).toBe(false);
+      forgetCgroup(cgroup);
+      expect(existsSync(join(cgroup, ".."))).toBe(false);
+    } finally {
+      child.kill("SIGKILL");
+      rmSync(directory, { recursive: true });
+    }
+  },
+);

@@ -5,7 +5,7 @@ import { cleanEnvironment, isPassedOn, passedOn } from "./clean-env.ts";
 const names = (...list: string[]): NodeJS.ProcessEnv =>
   Object.fromEntries(list.map((name) => [name, `value of ${name}`]));
 
-test("[CLI-40] what a terminal, another agent, npm or systemd put there is not passed on", () => {
+test("[CLI-40] variables of a terminal, another agent, npm or systemd are not passed on", () => {
   const refused = names(
     "TMUX",
     "TMUX_PANE",
@@ -38,7 +38,7 @@ test("[CLI-40] what a terminal, another agent, npm or systemd put there is not p
   expect(cleanEnvironment(refused, agentVariables)).toEqual({});
 });
 
-test("[CLI-40] what programs and agents need is kept as it is", () => {
+test("[CLI-40] variables that programs and agents need are unchanged", () => {
   const kept = names(
     "PATH",
     "HOME",

@@ -13,7 +13,7 @@ const asks = `const { DatabaseSync } = require("node:sqlite");
   require("node:fs").writeSync(1, "x");
   setTimeout(() => database.close(), 30);`;
 
-test("[BASE-7] one that asks at the same moment does not keep the lock from its only other candidate", async () => {
+test("[BASE-7] two simultaneous attempts do not both fail", async () => {
   const directory = mkdtempSync(join(tmpdir(), "hf-lock-"));
   const path = join(directory, "lock.db");
   acquireLock(path)!.release();

@@ -42,7 +42,7 @@ test.each([
   ]);
 });
 
-test("[DEMO-11] unknown notifications and answers that nobody waits for are nothing", async () => {
+test("[DEMO-11] unknown notifications and unexpected responses are ignored", async () => {
   const { rpc, sent, heard } = peer();
   rpc.push(Buffer.from('{"jsonrpc":"2.0","method":"_x"}\n{"jsonrpc":"2.0","id":99,"result":{}}\n{"jsonrpc":"2.0"}\n'));
   await settled();

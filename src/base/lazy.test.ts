@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lazy } from "./lazy.ts";
 
-test("[TERMINAL-8] what was loaded is kept, a failure is not", async () => {
+test("[TERMINAL-8] a loaded value is kept, a failure is not", async () => {
   let calls = 0;
   const load = lazy(async () => {
     calls += 1;

@@ -55,12 +55,15 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("[AUTHORIZE-6] a client whose port another address of this machine has too is nobody's", () => {
+test("[AUTHORIZE-6] a client port that several addresses of this machine use identifies no process", () => {
   const line = (address: string, inode: string): string =>
     `   0: ${address}:C350 0100007F:1266 01 00000000:00000000 00:00000000 00000000  1000        0 ${inode} 1`;
   const browser = line("0100007F", "777");
-  expect(socketIn([browser, ""], 50_000, 4710)).toEqual({ inode: "777", uid: 1000 });
-  expect(socketIn([`${browser}\n${line("0200007F", "0")}`, ""], 50_000, 4710)).toEqual({ inode: "777", uid: 1000 });
+  expect(socketIn([browser, ""], 50_000, 4710)).toMatchObject({ inode: "777", uid: 1000 });
+  expect(socketIn([`${browser}\n${line("0200007F", "0")}`, ""], 50_000, 4710)).toMatchObject({
+    inode: "777",
+    uid: 1000,
+  });
   expect(socketIn([`${browser}\n${line("0200007F", "888")}`, ""], 50_000, 4710)).toBeNull();
   expect(socketIn([browser, line("0000000000000000FFFF00000201A8C0", "888")], 50_000, 4710)).toBeNull();
 });

@@ -1,6 +1,7 @@
 /** A process and its ancestors, with Holdfast's variables in their environments. */
-import { readFileSync, readdirSync, readlinkSync } from "node:fs";
-import { readStat } from "./pid.ts";
+import { readFileSync, readdirSync } from "node:fs";
+import { hasOpen, readStat } from "./pid.ts";
+import { parseTcpTable, tcpTables } from "./peer.ts";
 import { isExhausted } from "./run.ts";
 
 export interface Ancestor {
@@ -34,7 +35,7 @@ export function readLineage(pid: number, until: number): { cgroup: string; line:
 /** These variables of the nearest process that has the first of them, from `pid` upwards; null if none has. */
 export function inheritedVariables(pid: number, names: readonly [string, ...string[]]): Record<string, string> | null {
   for (let at = pid, depth = 0; at > 1 && depth < maxDepth; depth++) {
-    const text = environmentOf(at);
+    const text = readText(`/proc/${at}/environ`);
     if (variableIn(text, names[0]) !== null) {
       return Object.fromEntries(names.flatMap((name) => [[name, variableIn(text, name)] as const].filter(isSet)));
     }
@@ -48,7 +49,7 @@ function isSet(entry: readonly [string, string | null]): entry is readonly [stri
 }
 
 function readVariables(pid: number): Omit<Ancestor, "pid" | "startTime"> {
-  const text = environmentOf(pid);
+  const text = readText(`/proc/${pid}/environ`);
   const launch = variableIn(text, "HOLDFAST_LAUNCH");
   const making = variableIn(text, "HOLDFAST_MAKING");
   // Most processes do not belong to a launch.
@@ -56,11 +57,9 @@ function readVariables(pid: number): Omit<Ancestor, "pid" | "startTime"> {
   return { launch, making, session: variableIn(text, "HOLDFAST_SESSION"), home: variableIn(text, "HOLDFAST_HOME") };
 }
 
-function environmentOf(pid: number): string {
-  return `\0${readText(`/proc/${pid}/environ`)}`;
-}
-
-function variableIn(environment: string, name: string): string | null {
+/** The value of a variable in the text of /proc/<pid>/environ, or null. */
+export function variableIn(environ: string, name: string): string | null {
+  const environment = `\0${environ}`;
   const at = environment.indexOf(`\0${name}=`);
   if (at < 0) return null;
   const from = at + name.length + 2;
@@ -94,53 +93,26 @@ export type TcpClient =
   | { is: "gone" };
 
 export function tcpClient(clientPort: number, ourPort: number): TcpClient {
-  const tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(readText);
+  const tables = tcpTables.map(readText);
   const socket = socketIn(tables, clientPort, ourPort);
   if (socket === null) return { is: "gone" };
   if (process.getuid?.() !== 0 && socket.uid !== process.getuid?.()) return { is: "other-user" };
   const link = `socket:[${socket.inode}]`;
-  const pids = list("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+  const pids = readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
   // Youngest first: a client usually is, and there may be thousands of others.
-  const pid = pids
-    .toSorted((a, b) => b - a)
-    .find(
-      (one) => one !== process.pid && list(`/proc/${one}/fd`).some((fd) => linkOf(`/proc/${one}/fd/${fd}`) === link),
-    );
+  const pid = pids.toSorted((a, b) => b - a).find((one) => one !== process.pid && hasOpen(one, link));
   return pid === undefined ? { is: "gone" } : { is: "found", pid };
 }
 
-/** A line of /proc/net/tcp: number, local and remote address as hexadecimal `address:port`, state, …, uid, …, inode. */
 export function socketIn(
   tables: readonly string[],
   localPort: number,
   remotePort: number,
 ): { inode: string; uid: number } | null {
-  const found = new Map<string, { inode: string; uid: number }>();
-  const port = (value: number): string => `:${value.toString(16).toUpperCase().padStart(4, "0")}`;
-  for (const table of tables) {
-    for (const line of table.split("\n")) {
-      const [, local, remote, , , , , uid, , inode] = line.trim().split(/\s+/);
-      const isIt = local?.endsWith(port(localPort)) === true && remote?.endsWith(port(remotePort)) === true;
-      if (isIt && inode !== undefined && inode !== "0") found.set(inode, { inode, uid: Number(uid) });
-    }
-  }
+  const found = tables
+    .flatMap(parseTcpTable)
+    .filter((row) => row.localPort === localPort && row.remotePort === remotePort && row.inode !== "0");
   // Another address of this machine may have the same port: an agent would pass for the process that was there first.
-  const [only] = found.values();
-  return found.size === 1 ? only! : null;
-}
-
-function list(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
-}
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return "";
-  }
+  const [first] = found;
+  return first !== undefined && found.every(({ inode }) => inode === first.inode) ? first : null;
 }

@@ -71,20 +71,21 @@ interface TcpRow {
   remotePort: number;
   listens: boolean;
   uid: number;
+  /** "0" once it is closed. */
+  inode: string;
 }
 
 const listening = "0A";
-const tables = ["/proc/net/tcp", "/proc/net/tcp6"];
+export const tcpTables = ["/proc/net/tcp", "/proc/net/tcp6"];
 
 export function parseTcpTable(text: string): TcpRow[] {
-  return text
-    .split("\n")
-    .slice(1)
-    .flatMap((line) => {
-      const [, local, remote, state, , , , uid] = line.trim().split(/\s+/);
-      if (local === undefined || remote === undefined || uid === undefined) return [];
-      return [{ localPort: portOf(local), remotePort: portOf(remote), listens: state === listening, uid: Number(uid) }];
-    });
+  return text.split("\n").flatMap((line) => {
+    const [, local = "", remote = "", state, , , , uid, , inode] = line.trim().split(/\s+/);
+    const [localPort, remotePort] = [portOf(local), portOf(remote)];
+    // The first line names the columns.
+    if (inode === undefined || Number.isNaN(localPort)) return [];
+    return [{ localPort, remotePort, listens: state === listening, uid: Number(uid), inode }];
+  });
 }
 
 function portOf(address: string): number {
@@ -92,7 +93,7 @@ function portOf(address: string): number {
 }
 
 function readRows(): TcpRow[] {
-  return tables.flatMap((path) => {
+  return tcpTables.flatMap((path) => {
     try {
       return parseTcpTable(readFileSync(path, "utf8"));
     } catch {

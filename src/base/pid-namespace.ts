@@ -2,8 +2,8 @@
  * Pid namespaces, as bubblewrap creates them: `outer` (the started process) > `first` (pid 1 inside) > the agent. All
  * have ordinary pids here. Everything inside stays in the namespace, and ends with its first process.
  */
-import { readFileSync, readlinkSync } from "node:fs";
-import { identify, type Identity } from "./pid.ts";
+import { readlinkSync } from "node:fs";
+import { identify, type Identity, readProc } from "./pid.ts";
 
 /** The kernel's name for it; null if the process has exited or is not ours. */
 export function pidNamespace(pid: number | "self"): string | null {
@@ -16,7 +16,7 @@ export function pidNamespace(pid: number | "self"): string | null {
 
 /** The process's pid as seen inside; null if it has exited. */
 export function innerPid(pid: number): number | null {
-  const line = /^NSpid:\s+(.*)$/m.exec(textOf(`/proc/${pid}/status`))?.[1];
+  const line = /^NSpid:\s+(.*)$/m.exec(readProc(pid, "status"))?.[1];
   const last = line?.split(/\s+/).at(-1);
   return last === undefined ? null : Number(last);
 }
@@ -52,14 +52,6 @@ export function findInner(outer: number, pid: number): number | null {
 const maxDepth = 5;
 
 export function childrenOf(pid: number): number[] {
-  const words = textOf(`/proc/${pid}/task/${pid}/children`).split(" ");
+  const words = readProc(pid, `task/${pid}/children`).split(" ");
   return words.flatMap((word) => (word === "" ? [] : [Number(word)]));
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, "latin1");
-  } catch {
-    return "";
-  }
 }

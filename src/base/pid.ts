@@ -168,13 +168,28 @@ export function lockHolder(path: string): Identity | null {
   return null;
 }
 
-function hasOpen(pid: number, path: string): boolean {
+/** Whether a process has a file or socket open, by the target of its link in /proc. */
+export function hasOpen(pid: number, target: string): boolean {
   const directory = `/proc/${pid}/fd`;
-  return readdirSync(directory).some((descriptor) => {
+  const isTarget = (descriptor: string): boolean => {
     try {
-      return readlinkSync(`${directory}/${descriptor}`) === path;
+      return readlinkSync(`${directory}/${descriptor}`) === target;
     } catch {
       return false;
     }
-  });
+  };
+  try {
+    return readdirSync(directory).some(isTarget);
+  } catch {
+    return false;
+  }
+}
+
+/** A text file of a process; empty if it has exited or belongs to another user. */
+export function readProc(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    return "";
+  }
 }

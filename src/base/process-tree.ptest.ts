@@ -3,10 +3,8 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { until } from "../../test/harness/until.ts";
-import { identify, isAlive } from "./pid.ts";
-import type { Identity } from "./pid.ts";
-import { endTree, findTree } from "./process-tree.ts";
-import type { TreeTarget } from "./process-tree.ts";
+import { identify, isAlive, type Identity } from "./pid.ts";
+import { endTree, findTree, type TreeTarget } from "./process-tree.ts";
 
 const agents = join(import.meta.dirname, "../../test/agents");
 
@@ -68,7 +66,7 @@ test("[BASE-1] of something gone, ending is success, and a stopped process is en
   expect(await endTree(target, { politeMs: 2000, forceMs: 1000 })).toEqual([]);
 });
 
-test("[BASE-1] the same pid with another start time is nobody to signal", async () => {
+test("[BASE-1] the same pid with another start time is never signaled", async () => {
   const { root, target } = await start(program("forks-a-child.sh"));
   const impostor: TreeTarget = { roots: [{ ...root, startTime: `${root.startTime}1` }], marker: null };
   expect(await endTree(impostor, { politeMs: 50, forceMs: 50 })).toEqual([]);

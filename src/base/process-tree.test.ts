@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { ProcessStat } from "./pid.ts";
-import { membersOf } from "./process-tree.ts";
-import type { Surroundings } from "./process-tree.ts";
+import { membersOf, type Surroundings } from "./process-tree.ts";
 
 const stat = (pid: number, parent: number, group = pid, session = group): ProcessStat => ({
   pid,
@@ -58,7 +57,7 @@ test("[TERMINAL-3] a member in a foreign group does not bring that group in", ()
   expect(members([stat(30, 1), stat(31, 30, 30), stat(32, 1, 30)], [[31, "l1"]])).toEqual([31]);
 });
 
-test("[CLI-40] started inside the launch ourselves, its marker says nothing about our own children", () => {
+test("[CLI-40] the marker of a launch that we run in does not identify our own children", () => {
   const stats = [stat(5, 1), stat(20, 5), stat(21, 20), stat(14, 1)];
   const markers: [number, string][] = [
     [5, "l1"],

@@ -6,11 +6,10 @@
  * namespace, which ends with its first process. Nothing is signaled by a bare pid, and never this process, its
  * ancestors or a tmux server.
  */
-import { readFileSync } from "node:fs";
 import { setImmediate as nextTick, setTimeout as delay } from "node:timers/promises";
 import { cgroupMembers, killCgroup } from "./cgroup.ts";
-import { bootId, isAlive, listProcesses, signalIdentity } from "./pid.ts";
-import type { Identity, ProcessStat } from "./pid.ts";
+import { bootId, isAlive, listProcesses, readProc, signalIdentity, type Identity, type ProcessStat } from "./pid.ts";
+import { variableIn } from "./lineage.ts";
 import { innerPid, pidNamespace } from "./pid-namespace.ts";
 
 export interface TreeTarget {
@@ -277,20 +276,11 @@ async function scan(marker: string | null): Promise<ProcessTable> {
   const markers = new Map<number, string>();
   if (marker === null) return { stats, markers };
   for (const [index, stat] of stats.entries()) {
-    const value = readMarker(stat.pid, marker);
+    const value = variableIn(readProc(stat.pid, "environ"), marker);
     if (value !== null) markers.set(stat.pid, value);
     if (index % scanChunk === scanChunk - 1) await nextTick();
   }
   return { stats, markers };
-}
-
-function readMarker(pid: number, name: string): string | null {
-  const environment = `\0${readProc(pid, "environ")}`;
-  const at = environment.indexOf(`\0${name}=`);
-  if (at < 0) return null;
-  const from = at + name.length + 2;
-  const end = environment.indexOf("\0", from);
-  return environment.slice(from, end < 0 ? undefined : end);
 }
 
 /** Length of a command in a message. */
@@ -299,13 +289,4 @@ const describedLength = 120;
 function describe(pid: number): string {
   const command = readProc(pid, "cmdline").replaceAll("\0", " ").trim();
   return (command === "" ? readProc(pid, "comm").trim() : command).slice(0, describedLength);
-}
-
-/** Empty if the process has exited or belongs to another user. */
-function readProc(pid: number, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, "utf8");
-  } catch {
-    return "";
-  }
 }

@@ -1,6 +1,6 @@
 /**
- * What a chat agent wrote, as events and as what has to be answered at once. Pure: one batch of lines and the state
- * before it give the same result every time. Chunks of one batch become one event.
+ * Maps a chat agent's output to events and immediate replies. Pure: the same batch of lines and state before it give
+ * the same result every time. Chunks of one batch become one event.
  */
 import {
   answerKey,
@@ -18,7 +18,7 @@ import type { FactEvent } from "../contract/event.ts";
 import type { LaunchId, PermissionOption, PromptId } from "../contract/ids.ts";
 import { ruleActor } from "../contract/permission-rules.ts";
 import { agentIdOf, isAgentRequestId, newQuestionId, type AgentRequestId } from "../contract/question.ts";
-import type { SessionState } from "../model/session.ts";
+import { isLive } from "../model/runs.ts";
 import type { ToolCallFields } from "../model/tool-call.ts";
 import {
   type MappedOutput,
@@ -43,46 +43,39 @@ export function mapOutput(items: readonly OutputItem[], context: OutputContext):
 }
 
 class Mapping {
+  readonly #context: OutputContext;
   readonly #launch: LaunchId;
-  readonly #replayEnds: OutputContext["replayEnds"];
-  readonly #inEnd: number;
   readonly #events: FactEvent[] = [];
   readonly #lines: MappedOutput["lines"] = [];
   readonly #answers: MappedOutput["answers"] = [];
-  readonly #picks: SessionState["picks"];
-  /** The agent's own ids of its open questions. */
+  /** The agent's own ids of its open permission requests. */
   readonly #permissions: Set<AgentRequestId>;
-  readonly #seq: number;
-  readonly #judge: OutputContext["judge"];
-  /** Whether somebody can still answer: after its end the agent's questions are history. */
+  /** Whether the agent can still receive an answer: requests of an exited agent are history. */
   readonly #living: boolean;
   #replayFilter: ReplayFilter;
   #turn: { prompt: PromptId | null; cancelling: boolean } | null;
   #agentSessionId: string | null;
   #usage: Record<string, unknown> | null = null;
 
-  constructor({ state, launch, replayFilter, inEnd, replayEnds, judge }: OutputContext) {
+  constructor(context: OutputContext) {
+    const { state, launch } = context;
+    this.#context = context;
     this.#launch = launch;
-    this.#inEnd = inEnd;
-    this.#replayFilter = replayFilter;
-    this.#replayEnds = replayEnds;
+    this.#replayFilter = context.replayFilter;
     this.#turn =
       state.turn.turn === "open" ? { prompt: state.turn.prompt, cancelling: state.turn.cancelling === true } : null;
-    this.#picks = state.picks;
     this.#permissions = new Set(state.permissions.flatMap((open) => agentIdOf(launch, open) ?? []));
-    this.#seq = state.seq;
-    this.#judge = judge;
     this.#agentSessionId = state.agentSessionId;
-    this.#living = (state.run.run === "up" || state.run.run === "launching") && state.run.launch === launch;
+    this.#living = isLive(state.run) && state.run.launch === launch;
   }
 
   result(): MappedOutput {
-    this.#tellUsage();
+    this.#reportUsage();
     return { events: this.#events, lines: this.#lines, answers: this.#answers, replayFilter: this.#replayFilter };
   }
 
-  /** The last word of a batch, before the turn that it belongs to ends. */
-  #tellUsage(): void {
+  /** Only the latest usage of a batch, before its turn ends. */
+  #reportUsage(): void {
     if (this.#usage !== null) this.#events.push({ type: "usage.updated", usage: this.#usage });
     this.#usage = null;
   }
@@ -130,14 +123,14 @@ class Mapping {
     if (picked !== null) this.#picked(picked, result, error);
   }
 
-  /** Ends the turn it belongs to, whoever sent the prompt; of an earlier, forcibly ended one only what followed it. */
+  /** Ends the turn of that prompt; the response to an earlier turn, which was force-ended, ends nothing. */
   #promptAnswered(promptId: PromptId, result: Record<string, unknown>, error: Record<string, unknown> | null): void {
     if (error !== null && error["code"] === authRequired) this.#authRequired(error);
     const turn = this.#turn;
     if (turn === null || (turn.prompt !== null && turn.prompt !== promptId)) return;
     this.#turn = null;
     this.#permissions.clear();
-    this.#tellUsage();
+    this.#reportUsage();
     const stopReason = error === null ? (isText(result["stopReason"]) ? result["stopReason"] : "end_turn") : "error";
     this.#events.push({
       type: "turn.ended",
@@ -150,23 +143,15 @@ class Mapping {
   #opened(key: string, result: Record<string, unknown>, error: Record<string, unknown> | null): void {
     const how = key.startsWith("new") ? "new" : key.startsWith("load") ? "load" : "resume";
     if (how === "load" && this.#replayFilter === "answer") {
-      this.#replayFilter = error === null && this.#replayEnds === "commands" ? "commands" : null;
+      this.#replayFilter = error === null && this.#context.replayEnds === "commands" ? "commands" : null;
     }
     if (error !== null) return;
     const agentSessionId = isText(result["sessionId"]) ? result["sessionId"] : this.#agentSessionId;
     if (agentSessionId === null) return;
     this.#agentSessionId = agentSessionId;
     const { modes = null, models = null, configOptions = null } = result;
-    this.#events.push({
-      type: "chat.opened",
-      launch: this.#launch,
-      agentSessionId,
-      how,
-      modes,
-      models,
-      configOptions,
-      commands: null,
-    });
+    const opened = { agentSessionId, how, modes, models, configOptions, commands: null } as const;
+    this.#events.push({ type: "chat.opened", launch: this.#launch, ...opened });
   }
 
   #picked(
@@ -189,20 +174,20 @@ class Mapping {
 
   #request(id: AgentRequestId, method: string, params: Record<string, unknown>): void {
     if (method !== "session/request_permission") {
-      // At once: an agent that waits for an answer to something we do not offer would hang.
+      // Immediately: an agent that waits for a method we do not offer would hang.
       return this.#reply(id, errorLine(id, methodNotFound, `Method not found: ${method}`));
     }
     const options = list(params["options"]).flatMap((option): PermissionOption[] => optionOf(option));
     if (options.length === 0) return this.#reply(id, errorLine(id, invalidParams, "No options to choose from"));
     if (!this.#living || this.#permissions.has(id)) return;
-    this.#beginTurn();
+    this.#startTurn();
     const tool = isRecord(params["toolCall"]) ? params["toolCall"] : {};
     // For some agents this is the first mention of the tool call.
     if (isText(tool["toolCallId"])) this.#tool(tool);
     const title = isText(tool["title"]) ? tool["title"] : "The agent asks for permission";
     const toolCallId = isText(tool["toolCallId"]) ? tool["toolCallId"] : null;
-    // Events are numbered without gaps, so this is the number of the one that follows.
-    const requestId = newQuestionId(this.#seq + this.#events.length + 1);
+    // Events are numbered without gaps, so this is the next event's number.
+    const requestId = newQuestionId(this.#context.state.seq + this.#events.length + 1);
     this.#events.push({
       type: "permission.asked",
       requestId,
@@ -212,21 +197,14 @@ class Mapping {
       ...(toolCallId === null ? {} : { toolCallId }),
     });
     if (this.#turn?.cancelling === true) {
-      // Asked while the user's cancel was on its way: the protocol wants it answered so.
+      // Sent before the agent received the user's cancel: the protocol requires this answer.
       this.#events.push({ type: "permission.answered", requestId, optionId: null, outcome: "cancelled", by: "cancel" });
       return this.#reply(id, resultLine(id, { outcome: { outcome: "cancelled" } }));
     }
-    const answer = this.#judge?.({ toolCallId, updates: this.#updatesOf(toolCallId, tool), options }) ?? null;
+    const answer = this.#context.judge?.({ toolCallId, updates: this.#updatesOf(toolCallId, tool), options }) ?? null;
     if (answer === null) return void this.#permissions.add(id);
     const { optionId, rule } = answer;
-    this.#events.push({
-      type: "permission.answered",
-      requestId,
-      optionId,
-      outcome: "selected",
-      by: ruleActor,
-      rule,
-    });
+    this.#events.push({ type: "permission.answered", requestId, optionId, outcome: "selected", by: ruleActor, rule });
     return this.#reply(id, resultLine(id, { outcome: { outcome: "selected", optionId } }));
   }
 
@@ -238,8 +216,8 @@ class Mapping {
   }
 
   #reply(id: AgentRequestId, text: string): void {
-    // No line is that short: what is answered next cannot have the same number.
-    if (this.#living) this.#lines.push({ key: answerKey(id, this.#inEnd + this.#lines.length), text });
+    // Every line is longer than that: the next answer cannot get the same key.
+    if (this.#living) this.#lines.push({ key: answerKey(id, this.#context.inEnd + this.#lines.length), text });
   }
 
   #update(update: Record<string, unknown>, sessionId: unknown): void {
@@ -248,11 +226,11 @@ class Mapping {
     this.#follow(sessionId);
     switch (kind) {
       case "agent_message_chunk":
-        return this.#text(update);
+        return this.#text("agent.text", update);
       case "agent_thought_chunk":
-        return this.#thought(update);
+        return this.#text("agent.thought", update);
       case "tool_call":
-        this.#beginTurn();
+        this.#startTurn();
         return this.#tool(update);
       case "tool_call_update":
         return this.#tool(update);
@@ -270,7 +248,7 @@ class Mapping {
         return;
       }
       default:
-      // What a newer agent tells us is none of our events yet.
+      // An update of a newer protocol, which has no event yet.
     }
   }
 
@@ -288,29 +266,22 @@ class Mapping {
     this.#events.push({ type: "conversation.pinned", agentSessionId: sessionId });
   }
 
-  #beginTurn(): void {
+  #startTurn(): void {
     if (this.#turn !== null) return;
     this.#turn = { prompt: null, cancelling: false };
     this.#events.push({ type: "turn.started", promptId: null });
   }
 
-  #text(update: Record<string, unknown>): void {
+  /** Chunks of one message are joined. */
+  #text(type: "agent.text" | "agent.thought", update: Record<string, unknown>): void {
     const text = wordsOf(update["content"]);
     if (text === "") return;
-    this.#beginTurn();
-    const messageId = isText(update["messageId"]) ? update["messageId"] : undefined;
+    this.#startTurn();
+    const messageId = type === "agent.text" && isText(update["messageId"]) ? update["messageId"] : undefined;
     const last = this.#events.at(-1);
-    if (last?.type === "agent.text" && last.messageId === messageId) last.text += text;
-    else this.#events.push({ type: "agent.text", text, ...(messageId === undefined ? {} : { messageId }) });
-  }
-
-  #thought(update: Record<string, unknown>): void {
-    const text = wordsOf(update["content"]);
-    if (text === "") return;
-    this.#beginTurn();
-    const last = this.#events.at(-1);
-    if (last?.type === "agent.thought") last.text += text;
-    else this.#events.push({ type: "agent.thought", text });
+    const isSame = last?.type === type && (last.type === "agent.thought" || last.messageId === messageId);
+    if (isSame) last.text += text;
+    else this.#events.push({ type, text, ...(messageId === undefined ? {} : { messageId }) });
   }
 
   #tool(update: Record<string, unknown>): void {
@@ -323,15 +294,18 @@ class Mapping {
   }
 
   #mode(mode: unknown): void {
-    if (isText(mode) && mode !== this.#picks.mode) this.#events.push({ type: "mode.changed", mode, by: "agent" });
+    if (isText(mode) && mode !== this.#context.state.picks.mode)
+      this.#events.push({ type: "mode.changed", mode, by: "agent" });
   }
 
-  /** A value that somebody picked and the agent changed since is what is applied again later. */
+  /** If the agent changed an option that was chosen, its new value is applied again later. */
   #config(configOptions: unknown[]): void {
     const changed = configOptions.flatMap((option) => {
       if (!isRecord(option) || !isText(option["id"]) || !isText(option["currentValue"])) return [];
       const { id, currentValue: value } = option;
-      return id in this.#picks.config && this.#picks.config[id] !== value ? [{ id, value }] : [];
+      return id in this.#context.state.picks.config && this.#context.state.picks.config[id] !== value
+        ? [{ id, value }]
+        : [];
     });
     if (changed.length === 0) this.#events.push({ type: "config.changed", configOptions, by: "agent" });
     for (const picked of changed) this.#events.push({ type: "config.changed", configOptions, picked, by: "agent" });

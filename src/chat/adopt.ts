@@ -1,10 +1,11 @@
 /**
- * Lines in an agent's `in` that the store does not know: the database is older than they are. They were sent, so they are
- * counted as sent: the next line goes behind them, no prompt in them is sent again, and an unanswered one is an open turn.
+ * Lines in an agent's `in` that the store does not know, because the database is older. They count as sent: the next line
+ * follows them, their prompts are not sent again, and a prompt without a response is an open turn.
  */
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { parseObject } from "../base/attempt.ts";
 import { LineSplitter } from "../base/lines.ts";
 import type { Transition, LaunchOffsets } from "../ports/store.ts";
 import { keyOf, promptOf, type ReplayFilter } from "../contract/acp.ts";
@@ -44,7 +45,7 @@ export async function adoptUnrecorded(
   );
 }
 
-/** Moves the place of a launch behind what the lost record sent. False when foreign bytes are there. */
+/** Moves a launch's offset past the lines that the lost record sent. False if `in` contains foreign bytes. */
 export async function catchUpWithSent(
   context: AcpContext,
   session: SessionState,
@@ -57,7 +58,7 @@ export async function catchUpWithSent(
   const sent = await readSent(directory, launch, inEnd);
   if (sent === null) return false;
   const open = await openPrompt(directory, launch, sent);
-  context.log.warn("lines were sent that the database does not know; it is older than its home", {
+  context.log.warn("the agent's input has lines that the database does not know; it is older than its home", {
     session: session.id,
   });
   await context.store.chat(session.id, launch, (state, now) =>
@@ -68,18 +69,18 @@ export async function catchUpWithSent(
 
 interface Sent {
   prompts: PromptId[];
-  /** Whether what the agent replays after a load is still to come. */
+  /** Whether the replay after a load is still to come. */
   replayFilter: ReplayFilter;
 }
 
 const nothingSent: Sent = { prompts: [], replayFilter: null };
 
-/** Null when there is something that we never write. */
+/** Null if it contains a line that Holdfast never writes. */
 export async function readSent(directory: string, launch: LaunchId, from: number): Promise<Sent | null> {
   const sent: Sent = { prompts: [], replayFilter: null };
   for await (const line of linesOf(join(directory, "in"), from, maxSentBytes)) {
     if (line === "") continue;
-    const message = line === null ? null : parse(line);
+    const message = line === null ? null : parseObject(line);
     if (message === null) return null;
     const { method, id } = message;
     if (method === undefined || method === "session/cancel") continue;
@@ -92,7 +93,7 @@ export async function readSent(directory: string, launch: LaunchId, from: number
   return sent;
 }
 
-/** In pieces: the file may be larger than the longest string. Null for what follows the last newline, or is too long. */
+/** In pieces: the file may be larger than the longest string. Null for an oversized or incomplete line. */
 async function* linesOf(path: string, from: number, maxBytes: number): AsyncGenerator<string | null> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
@@ -111,16 +112,7 @@ async function* linesOf(path: string, from: number, maxBytes: number): AsyncGene
   }
 }
 
-function parse(line: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
-}
-
-/** The last prompt, while its answer is not in `out`. */
+/** The last prompt, if its response is not in `out`. */
 export async function openPrompt(
   directory: string,
   launch: LaunchId,
@@ -129,7 +121,7 @@ export async function openPrompt(
   const last = prompts.at(-1);
   if (last === undefined) return null;
   for await (const line of linesOf(join(directory, "out"), 0, maxLineBytes)) {
-    const message = line?.includes(last) === true ? parse(line) : null;
+    const message = line?.includes(last) === true ? parseObject(line) : null;
     const key = message === null || message["method"] !== undefined ? null : keyOf(launch, message["id"]);
     if (key !== null && promptOf(key) === last) return null;
   }

@@ -1,6 +1,6 @@
 /**
- * The files of chat launches: `<workers>/<session>/<launch>/…` and the session's record. A directory is made new for each
- * launch and never used again: `in` would be fed twice, and a torn last line of `out` would swallow the next one's first.
+ * The files of chat launches: `<workers>/<session>/<launch>/…` and the session's record. Each launch has a new directory,
+ * which is never reused: `in` would be fed twice, and an incomplete last line of `out` would swallow the next line.
  */
 import {
   closeSync,
@@ -17,12 +17,13 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { attempt } from "../base/attempt.ts";
 import { makePrivateDirectory, readJson, syncDirectory, writeDurable } from "../base/durable-file.ts";
 import type { ExitStatus, LaunchId, SessionId } from "../contract/ids.ts";
 import { asLaunchId } from "../contract/ids.ts";
 import { keptErrors, recordFile, type AgentRecord } from "../contract/worker-record.ts";
 
-/** What is on its way out; nothing checks such a name again. */
+/** Names of directories that are being removed. */
 const gonePrefix = ".gone-";
 /** How much of an agent's last stderr is kept for `acp logs`. */
 const keptErrorBytes = 256 * 1024;
@@ -54,12 +55,12 @@ export class AgentFiles {
     }
   }
 
-  /** Of no session: it stays when any of them goes. */
+  /** Belongs to no session, so it always exists. */
   get directoryOfAll(): string {
     return this.#workers;
   }
 
-  // These not by join(): ids are names, and at a start 500 of each are a sixth of the complete adoption.
+  // Not by join(): it is slow, and a start builds 500 of each.
   sessionDirectory(session: SessionId): string {
     return `${this.#workers}/${session}`;
   }
@@ -72,7 +73,7 @@ export class AgentFiles {
     return `${this.#workers}/${session}/${recordFile}`;
   }
 
-  /** Throws when it exists: nothing is ever reused. */
+  /** Throws if it exists: nothing is ever reused. */
   make(session: SessionId, launch: LaunchId): string {
     makePrivateDirectory(this.sessionDirectory(session));
     const directory = this.directory(session, launch);
@@ -87,19 +88,15 @@ export class AgentFiles {
     return existsSync(this.directory(session, launch));
   }
 
-  /** Cheap, for every session at a start: the record goes last of all. */
+  /** Cheap, for every session at a start: the record is removed last. */
   mayHaveLeft(session: SessionId): boolean {
     return existsSync(this.recordPath(session));
   }
 
   launches(session: SessionId): LaunchId[] {
-    try {
-      return readdirSync(this.sessionDirectory(session), { withFileTypes: true })
-        .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
-        .map((entry) => asLaunchId(entry.name));
-    } catch {
-      return [];
-    }
+    return attempt(() => readdirSync(this.sessionDirectory(session), { withFileTypes: true }), [])
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+      .map((entry) => asLaunchId(entry.name));
   }
 
   writeRecord(record: AgentRecord): void {
@@ -107,13 +104,13 @@ export class AgentFiles {
     writeDurable(this.recordPath(record.session), `${JSON.stringify(record)}\n`);
   }
 
-  /** Null when there is none, or when it is damaged: then the store's copy is what counts. */
+  /** Null if it is missing or damaged: then the store's copy counts. */
   readRecord(session: SessionId): AgentRecord | null {
     const read = readJson(this.recordPath(session));
     return read.is === "known" && isRecord(read.value) ? read.value : null;
   }
 
-  /** By rename first: what is half removed must not look like a launch. Its last stderr is kept. */
+  /** Renamed first: a half removed directory must not look like a launch. Keeps the last stderr. */
   remove(session: SessionId, launch: LaunchId): void {
     const directory = this.directory(session, launch);
     if (existsSync(directory)) {
@@ -126,15 +123,14 @@ export class AgentFiles {
   }
 
   removeRecord(session: SessionId): void {
-    for (const name of hiddenNames(this.sessionDirectory(session))) {
-      rmSync(join(this.sessionDirectory(session), name), { recursive: true, force: true });
+    const directory = this.sessionDirectory(session);
+    const names = attempt(() => readdirSync(directory), []);
+    for (const name of names.filter((one) => one.startsWith("."))) {
+      rmSync(join(directory, name), { recursive: true, force: true });
     }
     rmSync(this.recordPath(session), { force: true });
-    try {
-      rmdirSync(this.sessionDirectory(session));
-    } catch {
-      // The last stderr is kept there.
-    }
+    // Fails if the last stderr is stored there.
+    attempt(() => rmdirSync(directory), null);
   }
 
   /** Everything of a session that is deleted permanently. */
@@ -159,7 +155,7 @@ export class AgentFiles {
   }
 }
 
-/** What the keeper wrote down when the agent ended; sh knows a signal only as 128 + n. */
+/** The status that the keeper recorded; sh reports a signal only as 128 + n. */
 export function readExit(directory: string): ExitStatus | null {
   const text = readText(join(directory, "exit")).trim();
   if (!/^\d+$/.test(text)) return null;
@@ -177,30 +173,22 @@ export interface Pids {
 
 /** A file of numbers is complete when it ends with a newline. */
 export function readPids(directory: string): Pids {
-  const whole = (name: string): string => /^(.*)\n$/.exec(readText(join(directory, name)))?.[1] ?? "";
-  // The keeper writes this one last: once it is there, the others are.
-  const agent = toPid(whole("agent.pid"));
-  const [keeper = null, feeder = null, watcher = null] = whole("pids").split(/\s+/).map(toPid);
+  const completeLine = (name: string): string => /^(.*)\n$/.exec(readText(join(directory, name)))?.[1] ?? "";
+  // The keeper writes this file last: once it exists, the others do.
+  const agent = toPid(completeLine("agent.pid"));
+  const [keeper = null, feeder = null, watcher = null] = completeLine("pids").split(/\s+/).map(toPid);
   return { keeper, feeder, watcher, agent };
 }
 
-/** Null where there is no such file, or none that the disk can be asked about. */
+/** Null if the file is missing or cannot be read. */
 export function fileSize(path: string): number | null {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.size ?? null;
-  } catch {
-    return null;
-  }
+  return attempt(() => statSync(path, { throwIfNoEntry: false })?.size, null) ?? null;
 }
 
-/** Which directory a path names now; null where that is unknown. */
+/** Identifies the directory at a path; null if unknown. */
 function directoryMark(path: string): string | null {
-  try {
-    const { dev, ino } = statSync(path);
-    return `${dev}:${ino}`;
-  } catch {
-    return null;
-  }
+  const found = attempt(() => statSync(path), null);
+  return found && `${found.dev}:${found.ino}`;
 }
 
 const signals = process.getBuiltinModule("node:os").constants.signals;
@@ -215,11 +203,7 @@ function toPid(text: string): number | null {
 }
 
 function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
+  return attempt(() => readFileSync(path, "utf8"), "");
 }
 
 function readTail(path: string, bytes: number): string {
@@ -235,14 +219,6 @@ function readTail(path: string, bytes: number): string {
     return "";
   } finally {
     if (file !== undefined) closeSync(file);
-  }
-}
-
-function hiddenNames(directory: string): string[] {
-  try {
-    return readdirSync(directory).filter((name) => name.startsWith("."));
-  } catch {
-    return [];
   }
 }
 

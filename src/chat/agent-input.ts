@@ -1,6 +1,6 @@
 /**
- * Appends outbox rows to an agent's `in`. The row is on disk first, with its place; what the file's size says of it
- * (none, part, complete) is completed exactly once, whoever died where.
+ * Appends stored lines to an agent's `in`. Each line is on disk first, with its offset; the file's size shows how much of
+ * it was written (none, part, all), so it is completed exactly once, wherever a crash comes.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ export type Appended =
 
 export type Bell = "rung" | "no-feeder" | "not-there";
 
-/** `stillOurs` is asked before each write: a daemon that lost its lock must not write. */
+/** A daemon that lost its lock must not write. */
 export async function appendRows(
   directory: string,
   rowsAfter: (offset: number) => OutboxRow[],
@@ -28,8 +28,8 @@ export async function appendRows(
       const fault = faultOf(file, row, size);
       if (fault !== null) return { appended: false, why: fault };
       await reach("outbox.append");
-      // Somebody may have written while the test point paused us: the size is asked again in the same breath as the write.
-      if (fstatSync(file).size !== size) return { appended: false, why: "somebody else writes to the agent's input" };
+      // Another process may have written while the test point paused us: the size is checked right before the write.
+      if (fstatSync(file).size !== size) return { appended: false, why: "another process writes to the agent's input" };
       writeAll(file, Buffer.from(row.text!, "utf8").subarray(size - row.offset));
       size = row.offset + row.length;
     }
@@ -39,14 +39,14 @@ export async function appendRows(
   }
 }
 
-/** Wakes the feeder. Never waits: a stopped feeder must not stop us. */
+/** Wakes the feeder. Never waits: a stopped feeder must not block the daemon. */
 export function ring(directory: string, word: "r" | "q" = "r"): Bell {
   let file: number;
   try {
     file = openSync(join(directory, "bell"), constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Before the keeper made it no one has to be woken: the feeder begins by reading everything.
+    // The keeper has not created it yet: its feeder starts by reading everything.
     return code === "ENOENT" ? "not-there" : "no-feeder";
   }
   try {
@@ -54,7 +54,7 @@ export function ring(directory: string, word: "r" | "q" = "r"): Bell {
     writeSync(file, `${word}\n`);
     return "rung";
   } catch (error) {
-    // Full of rings that no one took yet: one more would say nothing new.
+    // Full of rings that the feeder has not read yet: one more adds nothing.
     return (error as NodeJS.ErrnoException).code === "EAGAIN" ? "rung" : "no-feeder";
   } finally {
     closeSync(file);

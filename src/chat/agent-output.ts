@@ -1,11 +1,13 @@
 /**
- * Reads what agents write. A sweep over the sizes of all `out` files is the truth; it runs often while an agent is at work
- * and seldom otherwise. Whole lines of one look are one batch, and a batch is one transaction with its place: after a
- * crash the next daemon reads on from the committed byte, and nothing is lost or doubled.
+ * Reads the agents' output. The sizes of all `out` files are checked often while an agent works, and seldom otherwise.
+ * The complete lines of one check are one batch, committed in one transaction with its offset: after a crash the next
+ * daemon continues at the committed byte, and nothing is lost or repeated.
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
+import { parseObject } from "../base/attempt.ts";
 import { isDeeperThan, LineSplitter } from "../base/lines.ts";
-import type { Ingest, Ingested, OutputBatchItem } from "../ports/chat.ts";
+import type { OutputItem } from "../model/acp.ts";
+import type { Ingest, Ingested } from "../ports/chat.ts";
 import type { Logger } from "../ports/api.ts";
 import type { SessionId } from "../contract/ids.ts";
 import type { Bounds } from "./bounds.ts";
@@ -16,43 +18,40 @@ export const maxLineBytes = 32 * 1024 * 1024;
 /** Deeper values cannot be serialized again, and no agent has a reason to send one. */
 const maxDepth = 500;
 const chunkBytes = 256 * 1024;
-/**
- * One batch holds no more than this, so that neither memory nor a commit grows with what was written meanwhile, and
- * followers are told of one before the next. Larger ones gain nothing: lines live so long that they have to be collected.
- */
+/** Limits the memory and the commit of one batch, however much was written meanwhile. Larger ones are not faster. */
 const batchBytes = 1024 * 1024;
-/** While lines come, the next look follows so soon; between lines of an open turn it slows down to the second. */
+/** Until the next check while lines arrive; in an open turn without lines it grows to the second. */
 const streamingMs = 3;
 const quietTurnMs = 20;
-/** By how much: an answer is found within a quarter of the time that it took. */
+/** How fast it grows: a response is found within a quarter of the time that it took. */
 const slowing = 1.25;
-/** Agents without a turn may still say something, such as a new list of commands. */
+/** Agents without a turn may still write, such as a new list of commands. */
 const idleMs = 500;
 const hotMs = 2_000;
-/** A commit that failed (a full disk) is tried again after this; what was read stays in the file. */
+/** Until a failed commit (a full disk) is tried again; the file still has its lines. */
 const retryMs = 1_000;
-/** An agent is replaced for removed files only when each look in this time found them removed. */
+/** An agent whose files were removed is replaced once they have been missing this long. */
 export const lossMs = 10_000;
 
-export interface InboxParts {
+export interface OutputServices {
   ingest: Ingest;
   bounds: Bounds;
-  /** Finishes a cut of the file that is on record; nothing may be read before. */
+  /** Finishes a recorded truncation of the file; nothing may be read before. */
   settleCut(proc: AgentProcess): Promise<void>;
   /** Called after each commit. */
   ingested(proc: AgentProcess, result: Ingested): void;
-  /** Whether a file is known to be removed; false where the disk gives no clear answer. */
+  /** Whether a file is known to be removed; false if the disk gives no clear answer. */
   isRemoved(path: string): boolean;
-  /** Called once when an agent's files were removed under it: nothing that it writes can be read [CHAT-98]. */
+  /** Called once when a running agent's files were removed: its output can no longer be read [CHAT-98]. */
   lost(proc: AgentProcess): void;
-  /** Called once when an agent's process is seen to be gone: nothing else tells of a death before the next full look. */
+  /** Called once when an agent's process is gone: nothing else reports it before the next full check. */
   ended(proc: AgentProcess): void;
   log: Logger;
 }
 
 export class AgentOutput {
-  readonly #parts: InboxParts;
-  readonly #workers = new Map<SessionId, AgentProcess>();
+  readonly #services: OutputServices;
+  readonly #processes = new Map<SessionId, AgentProcess>();
   readonly #buffer = Buffer.allocUnsafe(chunkBytes);
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Infinity;
@@ -60,28 +59,28 @@ export class AgentOutput {
   #sweptAt = 0;
   #closed = false;
 
-  constructor(parts: InboxParts) {
-    this.#parts = parts;
+  constructor(services: OutputServices) {
+    this.#services = services;
   }
 
   get(session: SessionId): AgentProcess | undefined {
-    return this.#workers.get(session);
+    return this.#processes.get(session);
   }
 
   all(): Iterable<AgentProcess> {
-    return this.#workers.values();
+    return this.#processes.values();
   }
 
   follow(proc: AgentProcess): void {
-    this.#workers.set(proc.session, proc);
+    this.#processes.set(proc.session, proc);
     this.#schedule(0);
   }
 
   unfollow(proc: AgentProcess): void {
-    if (this.#workers.get(proc.session) === proc) this.#workers.delete(proc.session);
+    if (this.#processes.get(proc.session) === proc) this.#processes.delete(proc.session);
   }
 
-  /** Something was sent or is expected: look often for a while. */
+  /** Something was sent or is expected: check often for a while. */
   expect(proc: AgentProcess): void {
     proc.hotUntil = performance.now() + hotMs;
     this.#pause = streamingMs;
@@ -98,7 +97,7 @@ export class AgentOutput {
     }
   }
 
-  /** Nothing is read of the file meanwhile. */
+  /** Runs work while the file is not read. */
   async alone<T>(proc: AgentProcess, work: () => Promise<T>): Promise<T> {
     while (proc.pumping !== null) await proc.pumping;
     const running = work();
@@ -113,7 +112,7 @@ export class AgentOutput {
     return running;
   }
 
-  /** The last read, once nothing can write anymore: a line without an end is one that was cut off. */
+  /** The last read, once nothing can write anymore: a last line without a newline is damaged. */
   async finish(proc: AgentProcess): Promise<void> {
     proc.notBefore = 0;
     await this.catchUp(proc);
@@ -143,13 +142,13 @@ export class AgentOutput {
     if (everyone) this.#sweptAt = now;
     let hot = false;
     let found = false;
-    for (const proc of this.#workers.values()) {
+    for (const proc of this.#processes.values()) {
       const isHot = proc.turnOpen || proc.waiting > 0 || proc.hotUntil > now;
       hot ||= isHot;
-      if (everyone) this.#lookForEnd(proc);
+      if (everyone) this.#checkEnd(proc);
       if (!isHot && !everyone) continue;
       const size = fileSize(outOf(proc));
-      if (everyone) this.#lookForLoss(proc, size === null, now);
+      if (everyone) this.#checkLoss(proc, size === null, now);
       if (size === null) continue;
       const mayRead = proc.pumping === null && proc.notBefore <= now;
       if (mayRead && (size !== proc.fed || isBeingCut(proc))) {
@@ -157,33 +156,33 @@ export class AgentOutput {
         proc.hotUntil = now + hotMs;
         void this.#pump(proc);
       }
-      // Also while nothing can be stored: what is full for us will be full for the agent when its reserve is used up.
-      this.#parts.bounds.look(proc, size, isHot || found);
+      // Also while nothing can be stored: a disk that is full for us will be full for the agent.
+      this.#services.bounds.check(proc, size, isHot || found);
     }
     this.#pause = found ? streamingMs : Math.min(this.#pause * slowing, quietTurnMs);
-    if (this.#workers.size > 0) this.#schedule(hot || found ? this.#pause : idleMs);
+    if (this.#processes.size > 0) this.#schedule(hot || found ? this.#pause : idleMs);
   }
 
-  /** A pid that is another process's by now is found out by the next full look. */
-  #lookForEnd(proc: AgentProcess): void {
+  /** By pid alone: the next full check detects a reused one. */
+  #checkEnd(proc: AgentProcess): void {
     const { agent } = proc.record;
     if (agent === null || proc.endReported || exists(agent.pid)) return;
     proc.endReported = true;
-    this.#parts.ended(proc);
+    this.#services.ended(proc);
   }
 
-  #lookForLoss(proc: AgentProcess, mayBeGone: boolean, now: number): void {
-    const isGone = mayBeGone && this.#parts.isRemoved(outOf(proc));
+  #checkLoss(proc: AgentProcess, mayBeGone: boolean, now: number): void {
+    const isGone = mayBeGone && this.#services.isRemoved(outOf(proc));
     if (!seeLoss(proc, isGone, now) || proc.record.agent === null || !exists(proc.record.agent.pid)) return;
     proc.lossReported = true;
-    this.#parts.lost(proc);
+    this.#services.lost(proc);
   }
 
-  /** Reads and commits one batch. Never throws: what could not be stored is read again later. */
+  /** Reads and commits one batch. Never throws: after a failure the lines are read again later. */
   #pump(proc: AgentProcess): Promise<void> {
     proc.pumping ??= this.#readAndCommit(proc)
       .catch((error: unknown) => {
-        this.#parts.log.warn("an agent's output could not be stored; it is read again", {
+        this.#services.log.warn("cannot store an agent's output; retrying", {
           session: proc.session,
           error,
         });
@@ -197,18 +196,18 @@ export class AgentOutput {
   }
 
   async #readAndCommit(proc: AgentProcess): Promise<void> {
-    if (isBeingCut(proc)) await this.#parts.settleCut(proc);
+    if (isBeingCut(proc)) await this.#services.settleCut(proc);
     const batch = this.#read(proc);
     if (batch.items.length === 0 && batch.to === proc.read) return;
     await this.#commit(proc, batch.items, batch.to);
     if (batch.more && !this.#closed) this.#schedule(0);
   }
 
-  #read(proc: AgentProcess): { items: OutputBatchItem[]; to: number; more: boolean } {
-    const items: OutputBatchItem[] = [];
+  #read(proc: AgentProcess): { items: OutputItem[]; to: number; more: boolean } {
+    const items: OutputItem[] = [];
     const size = fileSize(outOf(proc)) ?? proc.fed;
     if (size < proc.fed) {
-      // A child that writes to /dev/stdout truncates the file: what comes now starts at its beginning.
+      // A child that writes to /dev/stdout truncates the file: new output starts at its beginning.
       items.push({ item: "damaged", what: "shrunk", bytes: proc.fed - size });
       return { items, to: 0, more: size > 0 };
     }
@@ -237,14 +236,14 @@ export class AgentOutput {
     return { items, to, more: size > proc.fed };
   }
 
-  async #commit(proc: AgentProcess, items: OutputBatchItem[], to: number): Promise<void> {
+  async #commit(proc: AgentProcess, items: OutputItem[], to: number): Promise<void> {
     const { session, launch } = proc;
     const from = proc.read;
-    const result = await this.#parts.ingest({ session, launch, from, to, items });
+    const result = await this.#services.ingest({ session, launch, from, to, items });
     if (result.read !== to || to < from) this.#rewind(proc, result.read);
     proc.read = result.read;
     proc.turnOpen = result.state.turn.turn === "open";
-    this.#parts.ingested(proc, result);
+    this.#services.ingested(proc, result);
   }
 
   #rewind(proc: AgentProcess, to: number): void {
@@ -254,7 +253,7 @@ export class AgentOutput {
   }
 }
 
-/** Whether the files of a proc have been removed for so long that they do not come back. */
+/** Whether an agent's files have been missing long enough to count as lost. */
 export function seeLoss(
   proc: Pick<AgentProcess, "missingSince" | "lossReported">,
   isGone: boolean,
@@ -277,14 +276,7 @@ export function outOf(proc: AgentProcess): string {
   return `${proc.directory}/out`;
 }
 
-function parse(text: string, bytes: number): OutputBatchItem {
-  try {
-    const message: unknown = isDeeperThan(text, maxDepth) ? null : JSON.parse(text);
-    if (typeof message === "object" && message !== null && !Array.isArray(message)) {
-      return { item: "message", message: message as Record<string, unknown>, bytes };
-    }
-  } catch {
-    // Reported below.
-  }
-  return { item: "damaged", what: "unparsable", bytes };
+function parse(text: string, bytes: number): OutputItem {
+  const message = isDeeperThan(text, maxDepth) ? null : parseObject(text);
+  return message === null ? { item: "damaged", what: "unparsable", bytes } : { item: "message", message, bytes };
 }

@@ -1,6 +1,7 @@
-/** One living launch as this daemon knows it. Holds no descriptor: an idle session costs this object and nothing else. */
+/** A running launch as this daemon knows it. Keeps no descriptor open: an idle session costs only this object. */
 import type { LineSplitter } from "../base/lines.ts";
-import { isAlive, type Identity, readStat } from "../base/pid.ts";
+import { attempt } from "../base/attempt.ts";
+import { identify, isAlive, type Identity, readStat } from "../base/pid.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import { type RecordedProcess, type AgentRecord, launchMarker } from "../contract/worker-record.ts";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,9 +9,10 @@ import { readExit } from "./agent-files.ts";
 import { readFileSync } from "node:fs";
 import type { SessionState } from "../model/session.ts";
 import type { LaunchOffsets } from "../ports/store.ts";
+import { expectedLaunch } from "../model/runs.ts";
 import type { AcpContext } from "./context.ts";
 
-/** Without it an agent that left of its own accord would count as crashed; but others wait to be checked meanwhile. */
+/** How long the keeper may take to write the exit status. Without it an own exit would count as a crash. */
 const writtenMs = 4_000;
 const pollMs = 3;
 
@@ -18,13 +20,13 @@ export async function awaitExit(proc: AgentProcess): Promise<void> {
   const { agent, keeper } = proc.record;
   if (agent !== null && isAlive(identityOf(proc.record, agent))) return;
   const until = performance.now() + writtenMs;
-  // One that is stopped would never write it.
+  // A stopped keeper would never write it.
   const writes = (): boolean =>
     keeper === null || (isAlive(identityOf(proc.record, keeper)) && readStat(keeper.pid)?.state !== "T");
   while (readExit(proc.directory) === null && writes() && performance.now() < until) await delay(pollMs);
 }
 
-export interface AgentProcess {
+export class AgentProcess {
   readonly session: SessionId;
   readonly launch: LaunchId;
   readonly directory: string;
@@ -33,89 +35,62 @@ export interface AgentProcess {
   read: number;
   /** Everything before this byte was given to the splitter. */
   fed: number;
-  /** Only while it holds part of a line. */
-  splitter: LineSplitter | null;
-  /** A read that is going on; there is one at a time. */
-  pumping: Promise<void> | null;
-  /** Appends that are going on, one after the other. */
-  appending: Promise<unknown>;
-  /** Whether a turn is open or an answer is waited for: then `out` is checked often. */
-  turnOpen: boolean;
-  waiting: number;
-  /** Looked at often until then, because something was just written or sent. */
-  hotUntil: number;
+  /** Set only while it contains part of a line. */
+  splitter: LineSplitter | null = null;
+  /** The read in progress; there is one at a time. */
+  pumping: Promise<void> | null = null;
+  /** Appends in progress, one after the other. */
+  appending: Promise<unknown> = Promise.resolve();
+  /** Whether a turn is open or a response is awaited: then `out` is checked often. */
+  turnOpen = false;
+  waiting = 0;
+  /** Checked often until then, because something was just written or sent. */
+  hotUntil = 0;
   /** After a failed commit nothing is read before this. */
-  notBefore: number;
+  notBefore = 0;
   /** `in` is known to be complete up to here. */
-  appendedTo: number;
-  /** The bell found no one: the agent can no longer receive input. */
-  feederGone: boolean;
-  /** Since when each look found its `out` removed; null while it is there or nothing is known. */
-  missingSince: number | null;
-  /** That loss was reported. */
-  lossReported: boolean;
-  /** Its end was seen and told of. */
-  endReported: boolean;
-  bounds: {
-    reservedTo: number;
-    /** How much was asked for the last time; when a quarter of that is left it is renewed. */
-    reserved: number;
-    punchedTo: number;
-    /** The file system makes no holes. */
-    cannotPunch: boolean;
-    /** The next hole, or the next attempt at a cut that did not work out, comes after this. */
-    giveBackNotBefore: number;
-    busy: boolean;
-    paused: boolean;
-    renewedAt: number;
-    errorsAt: number;
+  appendedTo = 0;
+  /** The agent can no longer receive input. */
+  feederGone = false;
+  /** Since when each check found its `out` removed; null while it exists or nothing is known. */
+  missingSince: number | null = null;
+  lossReported = false;
+  endReported = false;
+  readonly bounds = {
+    reservedTo: 0,
+    /** The size of the latest reserve; renewed when a quarter of it is left. */
+    reserved: 0,
+    punchedTo: 0,
+    /** The file system does not support holes. */
+    cannotPunch: false,
+    /** The next hole, or the next attempt at a failed cut, comes after this. */
+    giveBackNotBefore: 0,
+    busy: false,
+    paused: false,
+    renewedAt: -Infinity,
+    errorsAt: 0,
   };
-}
 
-export function newAgentProcess(record: AgentRecord, directory: string, read: number): AgentProcess {
-  return {
-    session: record.session,
-    launch: record.launch,
-    directory,
-    record,
-    read,
-    fed: read,
-    splitter: null,
-    pumping: null,
-    appending: Promise.resolve(),
-    turnOpen: false,
-    waiting: 0,
-    hotUntil: 0,
-    notBefore: 0,
-    appendedTo: 0,
-    feederGone: false,
-    missingSince: null,
-    lossReported: false,
-    endReported: false,
-    bounds: {
-      reservedTo: 0,
-      reserved: 0,
-      punchedTo: 0,
-      cannotPunch: false,
-      giveBackNotBefore: 0,
-      busy: false,
-      paused: false,
-      renewedAt: -Infinity,
-      errorsAt: 0,
-    },
-  };
+  constructor(record: AgentRecord, directory: string, read: number) {
+    this.session = record.session;
+    this.launch = record.launch;
+    this.directory = directory;
+    this.record = record;
+    this.read = read;
+    this.fed = read;
+  }
 }
 
 export function identityOf(record: AgentRecord, recorded: RecordedProcess): Identity {
   return { bootId: record.bootId, ...recorded };
 }
 
-/** Identities of all that is recorded of a launch. */
+/** Keeper, feeder and agent, as far as they are recorded. */
 export function recordedIdentities(record: AgentRecord): Identity[] {
   return [record.keeper, record.feeder, record.agent].flatMap((one) => (one === null ? [] : [identityOf(record, one)]));
 }
 
-/** For a tree of contained launches: their namespaces' first processes. Nothing where none of them is contained. */
+/** For a tree of contained launches: the first processes of their namespaces. */
 export function firstsOf(records: readonly AgentRecord[]): { firsts?: Identity[] } {
   const contained = records.filter((record) => record.contained !== undefined);
   if (contained.length === 0) return {};
@@ -127,7 +102,7 @@ export function firstsOf(records: readonly AgentRecord[]): { firsts?: Identity[]
   };
 }
 
-/** The cheapest question there is. The pid may be another process's by now: only a no can be relied on. */
+/** The cheapest check. The pid may have been reused: only `false` is reliable. */
 export function exists(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -136,7 +111,7 @@ export function exists(pid: number): boolean {
   }
 }
 
-/** Whether a feeder still passes input to the agent. Without one no answer will come. */
+/** Whether a feeder still passes input to the agent. Without one it never responds. */
 export function isFed(proc: AgentProcess): boolean {
   const { feeder } = proc.record;
   return !proc.feederGone && (feeder === null || isAlive(identityOf(proc.record, feeder)));
@@ -153,7 +128,7 @@ export function offsetsOf(context: AcpContext, launch: LaunchId): KnownOffsets |
   return place === null ? null : knownOffsets(place);
 }
 
-/** Null when a crash came before anything was learnt of the launch. */
+/** Null if a crash came before the launch was recorded. */
 function knownOffsets(place: LaunchOffsets): KnownOffsets | null {
   const record = JSON.parse(place.info) as AgentRecord;
   return record.version === 1 ? { outRead: place.outRead, settled: place.settled, record } : null;
@@ -168,48 +143,46 @@ interface FoundProcess {
   unrecorded: boolean;
 }
 
-/** The launch that is there, expected or not; null when nothing is known of any. */
-export function findAgentProcess(
-  context: AcpContext,
-  session: SessionState,
-  places: ReadonlyMap<LaunchId, LaunchOffsets> | null,
-): FoundProcess | null {
+/** The launch that exists, expected or not; null if none is known. */
+export function findAgentProcess(context: AcpContext, session: SessionState): FoundProcess | null {
   const { files, store } = context;
-  const expected = session.run.run === "none" ? null : session.run.launch;
-  const stored = expected === null ? null : (places?.get(expected) ?? store.launchOffsets(expected));
+  const expected = expectedLaunch(session);
+  const stored = expected === null ? null : store.launchOffsets(expected);
   const known = stored === null ? null : knownOffsets(stored);
-  // The store's word first: a damaged or missing record file then harms nothing. Where the launch it names left no
-  // directory, the file may name one that the store lost.
+  // The store first: then a damaged or missing record file does no harm. If its launch left no directory, the file may
+  // name a launch that the store lost.
   const lost = known !== null && !files.has(session.id, known.record.launch);
   const file = known === null || lost ? files.readRecord(session.id) : null;
   const newer = file !== null && isUnrecorded(context, session, file) ? file : null;
   const record = newer ?? known?.record ?? file;
   if (record === null) return null;
   if (newer !== null) {
-    const proc = newAgentProcess(newer, files.directory(session.id, newer.launch), 0);
+    const proc = new AgentProcess(newer, files.directory(session.id, newer.launch), 0);
     return { proc, settled: true, place: null, unrecorded: true };
   }
   const place = known ?? offsetsOf(context, record.launch);
   const directory = files.directory(session.id, record.launch);
   return {
-    proc: newAgentProcess(place?.record ?? record, directory, place?.outRead ?? 0),
+    proc: new AgentProcess(place?.record ?? record, directory, place?.outRead ?? 0),
     settled: place?.settled ?? false,
     place: stored,
     unrecorded: false,
   };
 }
 
-/** Of another launch than the expected one, with its files in place, and without a trace in the store. */
+/** Whether the file names another launch than the expected one, whose files exist and which the store does not know. */
 function isUnrecorded({ files, store }: AcpContext, session: SessionState, { launch }: AgentRecord): boolean {
-  const expected = session.run.run === "none" ? null : session.run.launch;
-  return launch !== expected && files.has(session.id, launch) && store.launchOffsets(launch) === null;
+  return launch !== expectedLaunch(session) && files.has(session.id, launch) && store.launchOffsets(launch) === null;
+}
+
+/** The process with this pid if it carries the launch's marker: a pid alone may have been reused. */
+export function ownProcess({ launch }: AgentProcess, pid: number | null): RecordedProcess | null {
+  const identity = pid === null || !carriesMarker(pid, launch) ? null : identify(pid);
+  return identity && { pid: identity.pid, startTime: identity.startTime };
 }
 
 export function carriesMarker(pid: number, launch: LaunchId): boolean {
   if (process.platform !== "linux") return true;
-  try {
-    return `\0${readFileSync(`/proc/${pid}/environ`, "latin1")}`.includes(`\0${launchMarker}=${launch}\0`);
-  } catch {
-    return false;
-  }
+  const environment = attempt(() => readFileSync(`/proc/${pid}/environ`, "latin1"), "");
+  return `\0${environment}`.includes(`\0${launchMarker}=${launch}\0`);
 }

@@ -1,8 +1,8 @@
 /**
- * Keeps an agent's files within bounds: room is reserved ahead of the end of `out`, because an agent whose stdout meets a
- * full disk loses its answer; read bytes are given back; an agent that outruns us, or for which no room can be had, is
- * stopped until there is room; stderr is capped. Where fallocate(1) is missing nothing is reserved, and what was read is
- * given back by cutting the file while the agent is stopped.
+ * Limits the disk space of an agent's files: space is reserved ahead of the end of `out`, because an agent that writes to
+ * a full disk loses its response; read bytes are freed; an agent is paused while too much is unread or the disk is full;
+ * stderr is capped. Without fallocate(1) nothing is reserved, and read bytes are freed by truncating the file while the
+ * agent is paused.
  */
 import { execFile } from "node:child_process";
 import { existsSync, openSync, closeSync, constants, ftruncateSync, rmSync, statfsSync, writeFileSync } from "node:fs";
@@ -16,11 +16,11 @@ import { readStat, signalIdentity, type Identity } from "../base/pid.ts";
 import { findTree } from "../base/process-tree.ts";
 import { launchMarker } from "../contract/worker-record.ts";
 
-/** A process that writes is stopped when its write is done; on a slow disk that takes a moment. */
+/** A writing process stops only when its write is done, which takes a moment on a slow disk. */
 const stoppedMs = 2_000;
 const pollMs = 2;
 
-/** True when one look found everything stopped: then nothing is written and nothing forks away. */
+/** True once one check found everything stopped: then nothing is written and nothing forks away. */
 async function stopTree(proc: AgentProcess): Promise<boolean> {
   const until = performance.now() + stoppedMs;
   for (;;) {
@@ -48,7 +48,7 @@ async function agentTree(proc: AgentProcess): Promise<Identity[]> {
     .map(({ identity }) => identity)
     .filter(({ pid }) => {
       if (pid === keeper || pid === feeder || pid === watcher) return false;
-      // What feeds it, and what the watcher waits with.
+      // The feeder's `cat` and the watcher's `sleep`.
       const parent = readStat(pid)?.parent ?? null;
       return parent === null || (parent !== feeder && parent !== watcher);
     });
@@ -63,11 +63,11 @@ const kib = 1024;
 const mib = 1024 * kib;
 
 export interface Limits {
-  /** Room ahead of the end; 256 KiB saw four of four real agents through a full disk. */
+  /** Space ahead of the end; 256 KiB was enough for four of four real agents on a full disk. */
   reserveBytes: number;
   /** An agent with more unread bytes than this is stopped, and continues below a quarter of it. */
   unreadBytes: number;
-  /** Read bytes are given back in pieces of at least this: each takes a process, or a moment in which the agent stands still. */
+  /** Read bytes are freed in pieces of at least this: each takes a process, or pauses the agent. */
   punchBytes: number;
   errorBytes: number;
 }
@@ -79,41 +79,41 @@ export const defaultLimits: Limits = {
   errorBytes: 4 * mib,
 };
 
-/** An agent that uses its reserve up faster than this gets so much more at once, and that is renewed as much earlier. */
+/** An agent that uses up its reserve faster than this gets this many times more. */
 const hurriedMs = 1_000;
 const hurriedFactor = 16;
-/** A file of this name says that the agent was stopped by us, also to the next daemon. */
+/** Its existence means that we paused the agent, also to the next daemon. */
 const pausedFile = "paused";
 const errorsEveryMs = 10_000;
 const blockBytes = 4096;
-/** Starting a process takes milliseconds in which nothing else is done: so seldom, however fast an agent writes. */
+/** Starting a process blocks for milliseconds: not more often than this, however fast an agent writes. */
 const punchEveryMs = 1_000;
-/** An agent that was in the middle of a line, or did not stop at once, is let continue so long before the next attempt. */
+/** Until the next attempt if the agent was in the middle of a line or did not stop immediately. */
 const cutRetryMs = 100;
 
-export interface BoundsParts {
+export interface BoundsOptions {
   limits: Limits;
   log: Logger;
   fallocate: string;
-  /** Reads the rest of a stopped agent's file and cuts it; false when its last line is not complete. */
+  /** Reads the rest of a paused agent's file and truncates it; false if its last line is incomplete. */
   truncate: (proc: AgentProcess) => Promise<boolean>;
 }
 
 export class Bounds {
   readonly #limits: Limits;
   readonly #log: Logger;
-  readonly #parts: BoundsParts;
-  /** Null until it was tried. */
+  readonly #options: BoundsOptions;
+  /** Null until it was tried once. */
   #hasFallocate: boolean | null = process.platform === "linux" ? null : false;
 
-  constructor(parts: BoundsParts) {
-    this.#parts = parts;
-    this.#limits = parts.limits;
-    this.#log = parts.log;
+  constructor(options: BoundsOptions) {
+    this.#options = options;
+    this.#limits = options.limits;
+    this.#log = options.log;
   }
 
-  /** Called with each check a file. Does nothing for the idle. */
-  look(proc: AgentProcess, size: number, active: boolean): void {
+  /** Called with the file's size at each check. Does nothing for idle agents. */
+  check(proc: AgentProcess, size: number, active: boolean): void {
     const { bounds } = proc;
     if (bounds.busy || isBeingCut(proc)) return;
     const unread = size - proc.fed;
@@ -121,7 +121,7 @@ export class Bounds {
       return this.#run(proc, () => (bounds.paused ? this.#resume(proc) : this.#pause(proc, "too much unread")));
     }
     const canGiveBack = proc.read - bounds.punchedTo >= this.#limits.punchBytes;
-    // What was read is given back also when the agent has become idle meanwhile.
+    // Read bytes are freed even if the agent has become idle.
     if (!active && !canGiveBack) return;
     const margin = Math.max(bounds.reserved, this.#limits.reserveBytes) / 4;
     if (bounds.reservedTo - size < margin && this.#hasFallocate !== false) {
@@ -134,7 +134,7 @@ export class Bounds {
     this.#capErrors(proc);
   }
 
-  /** An agent that we stopped may have been left so by an earlier daemon. */
+  /** An earlier daemon may have left the agent paused. */
   adopt(proc: AgentProcess): void {
     // Not by join(), as in agent-files.ts.
     proc.bounds.paused = existsSync(`${proc.directory}/${pausedFile}`);
@@ -144,7 +144,7 @@ export class Bounds {
     proc.bounds.busy = true;
     work()
       .catch((error: unknown) =>
-        this.#log.warn("keeping an agent's files within bounds failed", { session: proc.session, error }),
+        this.#log.warn("cannot limit the size of an agent's files", { session: proc.session, error }),
       )
       .finally(() => {
         proc.bounds.busy = false;
@@ -163,7 +163,7 @@ export class Bounds {
       bounds.reservedTo = size + bytes;
       if (done === "done") return;
     }
-    // Another reason (a file system without it) stays so: asked again when the file has grown that much.
+    // Other reasons, such as an unsupported file system, do not pass: tried again when the file has grown that much.
     if (!isFull(proc.directory, reserveBytes)) return;
     bounds.reservedTo = 0;
     await this.#pause(proc, "no room");
@@ -180,35 +180,35 @@ export class Bounds {
     } else bounds.cannotPunch = true;
   }
 
-  /** A crash in here leaves the file that says so, and the next daemon lets the agent continue. */
+  /** After a crash in here the next daemon finds the file and lets the agent continue. */
   async #cut(proc: AgentProcess): Promise<void> {
     const { bounds } = proc;
     writeFileSync(join(proc.directory, pausedFile), "", { mode: 0o600 });
     bounds.paused = true;
     try {
-      const done = (await stopTree(proc)) && (await this.#parts.truncate(proc));
+      const done = (await stopTree(proc)) && (await this.#options.truncate(proc));
       if (!done) bounds.giveBackNotBefore = performance.now() + cutRetryMs;
     } finally {
-      await this.#goOn(proc);
+      await this.#continue(proc);
     }
   }
 
   async #pause(proc: AgentProcess, why: string): Promise<void> {
     proc.bounds.paused = true;
     await stopTree(proc);
-    this.#log.warn("an agent is stopped until there is room", { session: proc.session, why });
-    // Last: there may be no room for it. A daemon that does not find it lets the agent continue, and then comes here again.
+    this.#log.warn("agent paused until there is disk space", { session: proc.session, why });
+    // Last, because the disk may be full. Without it the next daemon lets the agent continue, and pauses it again.
     writeFileSync(join(proc.directory, pausedFile), "", { mode: 0o600 });
   }
 
   async #resume(proc: AgentProcess): Promise<void> {
     if (isFull(proc.directory, this.#limits.reserveBytes)) return;
-    await this.#goOn(proc);
+    await this.#continue(proc);
     proc.bounds.reservedTo = 0;
-    this.#log.info("an agent goes on", { session: proc.session });
+    this.#log.info("agent continues", { session: proc.session });
   }
 
-  async #goOn(proc: AgentProcess): Promise<void> {
+  async #continue(proc: AgentProcess): Promise<void> {
     await continueTree(proc);
     rmSync(join(proc.directory, pausedFile), { force: true });
     proc.bounds.paused = false;
@@ -234,7 +234,7 @@ export class Bounds {
   async #fallocate(args: string[]): Promise<"done" | "failed" | "missing"> {
     if (this.#hasFallocate === false) return "missing";
     return new Promise((resolve) => {
-      execFile(this.#parts.fallocate, args, (error) => {
+      execFile(this.#options.fallocate, args, (error) => {
         if ((error as NodeJS.ErrnoException | null)?.code === "ENOENT") this.#hasFallocate = false;
         else this.#hasFallocate = true;
         resolve(error === null ? "done" : this.#hasFallocate ? "failed" : "missing");

@@ -1,6 +1,6 @@
 /**
- * Requests to an agent: a row with its line first, then the file, then the answer, which is a row again. A request that an
- * earlier daemon made is not made twice: whoever asks for its answer finds it, or waits for it.
+ * Requests to an agent: first a stored row with its line, then the file, then the response, which is stored too. A request
+ * of an earlier daemon is not sent twice: a second call finds its response, or waits for it.
  */
 import { join } from "node:path";
 import { isAlive } from "../base/pid.ts";
@@ -18,13 +18,14 @@ export type RpcResponse =
   /** The agent ended before it answered. */
   | { is: "gone" }
   | { is: "late" }
-  /** The user wants the session down: no one waits for this answer anymore. */
+  /** The session is no longer wanted running: the response is not awaited. */
   | { is: "unwanted" };
+export type NoResult = Exclude<RpcResponse, { is: "result" }>;
 export type Failure = Extract<RpcResponse, { is: "error" }>;
 
-/** An agent's death is noticed at least this often while its answer is awaited. */
-const lookMs = 100;
-/** An append that failed for want of room is tried again after this. */
+/** How often the agent's death is checked for while its response is awaited. */
+const checkMs = 100;
+/** Until an append that failed on a full disk is tried again. */
 const appendRetryMs = 1_000;
 const mayPass = new Set(["ENOSPC", "EDQUOT", "EIO", "EMFILE", "ENFILE", "EAGAIN"]);
 
@@ -33,17 +34,17 @@ export interface Request {
   method: string;
   params: object;
   deadlineMs: number;
-  /** Part of a start: not waited for once the session is no longer wanted running. */
+  /** Part of a start: not awaited once the session is no longer wanted running. */
   opening?: boolean;
   step?: Omit<ChatStep, "lines">;
 }
 
-export async function ask(context: AcpContext, proc: AgentProcess, request: Request): Promise<RpcResponse> {
+export async function sendRequest(context: AcpContext, proc: AgentProcess, request: Request): Promise<RpcResponse> {
   await writeRequest(context, proc, request);
   return awaitResponse(context, proc, request);
 }
 
-/** The row alone, where the line must be read by a feeder that is still to be started. */
+/** Does not wait for the response: the agent may not be started yet. */
 export async function writeRequest(context: AcpContext, proc: AgentProcess, request: Request): Promise<void> {
   const { key, method, params, step = {} } = request;
   if (context.store.inputRow(proc.launch, key) === null) {
@@ -57,7 +58,7 @@ export async function writeRequest(context: AcpContext, proc: AgentProcess, requ
   await flush(context, proc);
 }
 
-/** Appends whatever is not in `in` yet, and wakes the feeder. False when the file is not as the rows say. */
+/** Appends the lines that `in` does not have yet, and wakes the feeder. False if the file does not match the rows. */
 export function flush(context: AcpContext, proc: AgentProcess): Promise<boolean> {
   const work = proc.appending.then(() => appendNow(context, proc));
   proc.appending = work;
@@ -74,7 +75,7 @@ async function appendNow(context: AcpContext, proc: AgentProcess): Promise<boole
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (!mayPass.has(code)) return markUnreachable(context, proc, messageOf(error));
-    // The row is on disk: what is missing of its line is appended as soon as there is room, by us or the next daemon.
+    // The row is on disk: the rest of its line is appended once there is space, by this daemon or the next.
     log.warn("a line for the agent is not written yet", { session, error });
     setTimeout(() => void flush(context, proc), appendRetryMs).unref();
     return true;
@@ -86,8 +87,8 @@ async function appendNow(context: AcpContext, proc: AgentProcess): Promise<boole
 }
 
 /**
- * Asked before something is promised: a prompt or an answer whose row is written counts as given. Another process's bytes in
- * `in`, a file that was cut, or a feeder that died since the last look mean that nothing more can be said.
+ * Checked before a prompt or an answer is stored, because it then counts as sent. False if another process wrote to `in`,
+ * the file was truncated, or the feeder died.
  */
 export function canReceive(context: AcpContext, proc: AgentProcess): boolean {
   if (!isFed(proc)) return markUnreachable(context, proc, "its feeder is gone");
@@ -103,7 +104,7 @@ export function canReceive(context: AcpContext, proc: AgentProcess): boolean {
   return fault === null || markUnreachable(context, proc, fault);
 }
 
-/** Nothing more can be said to this agent: it has to be ended and its session resumed. */
+/** This agent cannot receive input anymore: it has to be stopped and its session resumed. */
 function markUnreachable(context: AcpContext, proc: AgentProcess, why: string): false {
   if (!proc.feederGone) context.log.error("cannot send input to the agent", { session: proc.session, why });
   proc.feederGone = true;
@@ -113,21 +114,34 @@ function markUnreachable(context: AcpContext, proc: AgentProcess, why: string): 
 
 async function awaitResponse(context: AcpContext, proc: AgentProcess, request: Request): Promise<RpcResponse> {
   const { key, deadlineMs, opening = false } = request;
+  context.output.expect(proc);
+  const response = await awaitOutput(context, proc, deadlineMs, () => {
+    const found = readResponse(context, proc, key);
+    if (found !== null || isGone(proc)) return found ?? "gone";
+    return opening && !isWanted(context, proc) ? "unwanted" : null;
+  });
+  if (typeof response === "object") return response ?? { is: "late" };
+  if (response === "unwanted") return { is: "unwanted" };
+  await context.output.catchUp(proc);
+  return readResponse(context, proc, key) ?? { is: "gone" };
+}
+
+/** Calls `check` after each change of the agent's output until it returns a value; null after the deadline. */
+export async function awaitOutput<T>(
+  context: AcpContext,
+  proc: AgentProcess,
+  deadlineMs: number,
+  check: () => T | null,
+): Promise<T | null> {
   const until = performance.now() + deadlineMs;
   proc.waiting++;
-  context.output.expect(proc);
   try {
     for (;;) {
-      const found = readResponse(context, proc, key);
+      const found = check();
       if (found !== null) return found;
-      if (isGone(proc)) {
-        await context.output.catchUp(proc);
-        return readResponse(context, proc, key) ?? { is: "gone" };
-      }
-      if (opening && !isWanted(context, proc)) return { is: "unwanted" };
       const left = until - performance.now();
-      if (left <= 0) return { is: "late" };
-      await context.outputSignal.next(proc.session, Math.min(left, lookMs));
+      if (left <= 0) return null;
+      await context.outputSignal.next(proc.session, Math.min(left, checkMs));
     }
   } finally {
     proc.waiting--;
@@ -148,7 +162,7 @@ export function readResponse(context: AcpContext, proc: AgentProcess, key: strin
   };
 }
 
-/** A kill must not wait until a start that hangs has used up its time. */
+/** A kill must not wait for a start that hangs. */
 export function isWanted({ store }: AcpContext, { session }: AgentProcess): boolean {
   return store.session(session)?.intent.want === "running";
 }
@@ -158,7 +172,7 @@ export function isGone(proc: AgentProcess): boolean {
   return agent === null ? readExit(proc.directory) !== null : !isAlive(identityOf(proc.record, agent));
 }
 
-/** Agents put what went wrong into `data` and "Internal error" into the message. */
+/** Agents put the cause into `data` and "Internal error" into the message. */
 export function errorText({ message, data }: Failure): string {
   const { details } = record(data);
   return typeof details === "string" && details !== "" ? `${message}: ${details}` : message;

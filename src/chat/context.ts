@@ -1,4 +1,4 @@
-/** What the parts of the chat runtime share. */
+/** What the files of the chat runtime share. */
 import type { Cgroups } from "../base/cgroup.ts";
 import type { Agents } from "../ports/agents.ts";
 import type { ChatStore } from "../ports/chat.ts";
@@ -36,13 +36,13 @@ export class OutputSignal {
 }
 
 export interface Deadlines {
-  /** From the start to the answer to `initialize`; the slowest agent took 6 s on an idle machine. */
+  /** From the start to the response to `initialize`; the slowest agent took 6 s on an idle machine. */
   initializeMs: number;
   /** For `session/new`, `session/resume` and each `session/load`, which may replay a long history. */
   openMs: number;
   /** For mode, model and options. */
   configureMs: number;
-  /** How long a replay may continue after the load was answered. */
+  /** How long a replay may continue after the response to the load. */
   replayMs: number;
   /** Between two attempts at a load. */
   retryMs: number;

@@ -1,4 +1,4 @@
-/** Takes the agent's own copy of a conversation away, which only a permanent removal asks for: by its protocol, or by its own command. */
+/** Deletes the agent's own copy of a conversation, for a permanent removal: by the protocol, or by the agent's command. */
 import { execFile } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { crypto } from "../base/digest.ts";
@@ -6,7 +6,7 @@ import type { DeleteOutcome, OwnDeleteOutcome } from "../ports/chat.ts";
 import { methodNotFound } from "../contract/acp.ts";
 import type { SessionState } from "../model/session.ts";
 import { findProgram } from "../base/find-program.ts";
-import { ask, readResponse, record, type RpcResponse } from "./client.ts";
+import { sendRequest, readResponse, record, type RpcResponse } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { cancelTurn } from "./turns.ts";
 import type { AgentProcess } from "./agent-process.ts";
@@ -18,7 +18,7 @@ const deleteMs = 4_000;
 const commandMs = 30_000;
 
 /**
- * Cancel, close, settle, delete: in that order, or the agent writes to the conversation again. Claude does so with the last
+ * Cancel, close, settle, delete: in that order, or the agent writes to the conversation again. Claude writes the last
  * prompt's text when its session ends, and a delete alone ends it only afterwards. Then the agent's list must not have it.
  */
 export async function deleteConversation(context: AcpContext, proc: AgentProcess): Promise<DeleteOutcome> {
@@ -31,20 +31,21 @@ export async function deleteConversation(context: AcpContext, proc: AgentProcess
   const endedAt = state.turn.turn === "ended" ? state.turn.at : 0;
   const left = (): number => Math.max(until - performance.now(), settleMs);
   const closes = canDo(context, proc, "close");
-  if (closes) await ask(context, proc, { key: "close", method: "session/close", params, deadlineMs: left() / 2 });
+  if (closes)
+    await sendRequest(context, proc, { key: "close", method: "session/close", params, deadlineMs: left() / 2 });
   if (closes || cancelled.cancelled !== "no-turn" || context.now() - endedAt < settleMs) await delay(settleMs);
-  const answer = await ask(context, proc, {
+  const answer = await sendRequest(context, proc, {
     key: "delete",
     method: "session/delete",
     params,
     deadlineMs: left(),
   });
   const listed = answer.is === "result" && (await isListed(context, proc, state, sessionId, left()));
-  return told(context, state, answer, listed);
+  return outcomeOf(context, state, answer, listed);
 }
 
-/** By the agent's name: many a command begins with `node` or `npx`. */
-function told(context: AcpContext, session: SessionState, answer: RpcResponse, listed: boolean): DeleteOutcome {
+/** Logs the agent's name: many commands start with `node` or `npx`. */
+function outcomeOf(context: AcpContext, session: SessionState, answer: RpcResponse, listed: boolean): DeleteOutcome {
   const fields = { part: "acp.protocol", session: session.id, adapter: session.agent, method: "session/delete" };
   if (answer.is === "result" && !listed) {
     context.log.debug("the agent deleted its conversation", fields);
@@ -62,7 +63,7 @@ function told(context: AcpContext, session: SessionState, answer: RpcResponse, l
   return answer.is === "late" ? "too-late" : "failed";
 }
 
-/** Only a yes counts: an agent that cannot list, or not in time, is taken at its word. */
+/** False if the agent cannot list its conversations, or not in time. */
 async function isListed(
   context: AcpContext,
   proc: AgentProcess,
@@ -73,7 +74,7 @@ async function isListed(
   if (!canDo(context, proc, "list")) return false;
   const key = `list:${crypto().randomUUID()}`;
   const params = { cwd: session.workspacePath };
-  const answer = await ask(context, proc, { key, method: "session/list", params, deadlineMs });
+  const answer = await sendRequest(context, proc, { key, method: "session/list", params, deadlineMs });
   const sessions = answer.is === "result" ? answer.result["sessions"] : [];
   return Array.isArray(sessions) && sessions.some((one) => record(one)["sessionId"] === sessionId);
 }
@@ -85,7 +86,7 @@ function canDo(context: AcpContext, proc: AgentProcess, what: "close" | "list"):
   return found !== false;
 }
 
-/** As the user would: in the agent's environment, but not in the worktree, which may be gone. */
+/** Runs in the agent's environment, but not in the worktree, which may be gone. */
 export async function deleteByCommand(
   context: AcpContext,
   session: SessionState,
@@ -94,15 +95,15 @@ export async function deleteByCommand(
   const chat = context.agents.of(session)?.chat ?? null;
   const { agentSessionId: id } = session;
   if (chat?.deleteCommand === undefined || id === null) return "none";
-  // Its conversation is in the session's own folder, which goes with the session; the user's own has none of it.
+  // Its conversation is in the session's own home, which is removed with the session.
   if ((session.contain?.mode ?? "off") !== "off") return "none";
-  const whole = { ...context.env, ...chat.env, ...env };
+  const environment = { ...context.env, ...chat.env, ...env };
   const [command = "", ...args] = chat.deleteCommand.map((word) => word.replaceAll("{id}", () => id));
-  const path = findProgram(command, whole["PATH"]);
+  const path = findProgram(command, environment["PATH"]);
   const fields = { part: "acp.protocol", session: session.id, adapter: session.agent, command };
   if (path === null) return "none";
   const options = {
-    env: whole,
+    env: environment,
     cwd: context.files.directoryOfAll,
     timeout: commandMs,
     killSignal: "SIGKILL" as const,

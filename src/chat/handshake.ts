@@ -1,6 +1,6 @@
 /**
  * From a started agent to an open conversation: initialize, then session/new, or session/resume or session/load with the
- * stored id; then what somebody picked is applied again. Every step can be resumed by another daemon in its middle.
+ * stored id; then the chosen settings are applied again. Another daemon can continue after any step.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type {
@@ -15,12 +15,15 @@ import type { ChatAgent } from "../ports/agents.ts";
 import { configurationActor } from "../contract/agents.ts";
 import { authRequired, methodNotFound, type AgentSetting, settingKey } from "../contract/acp.ts";
 import type { SessionState } from "../model/session.ts";
-import type { LaunchHow } from "../contract/ids.ts";
+import { list } from "../model/acp.ts";
+import type { Actor, LaunchHow } from "../contract/ids.ts";
 import {
-  ask as askAgent,
+  awaitOutput,
+  sendRequest,
   isWanted,
   record,
   errorText,
+  type NoResult,
   type RpcResponse,
   type Request,
   type Failure,
@@ -33,11 +36,11 @@ export type Opened =
   | { opened: true; agentSessionId: string }
   | { opened: false; reason: string; conversationGone: boolean };
 
-/** A load that failed for a reason that may pass is tried so often before the launch is given up. */
+/** How often a load is tried if it fails for a reason that may pass. */
 const loadAttempts = 3;
 const minuteMs = 60_000;
 
-/** `fs` and `terminal` are not offered: agents that use them would block while no daemon is there to answer. */
+/** `fs` and `terminal` are not offered: agents that use them would block while no daemon runs. */
 export function initializeRequest(context: AcpContext): Request {
   const params: InitializeRequest = {
     protocolVersion: 1,
@@ -47,251 +50,218 @@ export function initializeRequest(context: AcpContext): Request {
   return { key: "init", method: "initialize", params, deadlineMs: context.deadlines.initializeMs };
 }
 
-export async function openConversation(
+export function openConversation(
   context: AcpContext,
   proc: AgentProcess,
-  { session, how, chat }: { session: SessionState; how: LaunchHow; chat: ChatAgent },
+  request: { session: SessionState; how: LaunchHow; chat: ChatAgent },
 ): Promise<Opened> {
-  const initialized = await ask(context, proc, initializeRequest(context));
-  if (initialized.is !== "result") return failed("initialize", initialized);
-  const opened =
-    howBegun(context, proc, how) === "resume" && session.agentSessionId !== null
-      ? await resume(context, proc, session, chat, initialized.result)
-      : await begin(context, proc, session, initialized.result);
-  if (opened.opened) await applySettings(context, proc, session, chat, opened.agentSessionId);
-  return opened;
+  return new Opening(context, proc, request.session, request.chat).open(request.how);
 }
 
-/** Everything here belongs to a start, and ends with the wish for it. */
-function ask(context: AcpContext, proc: AgentProcess, request: Request): Promise<RpcResponse> {
-  return askAgent(context, proc, { ...request, opening: true });
-}
+class Opening {
+  readonly #context: AcpContext;
+  readonly #proc: AgentProcess;
+  readonly #session: SessionState;
+  readonly #chat: ChatAgent;
+  /** The agent's response to `initialize`. */
+  #initialized: Record<string, unknown> = {};
 
-/** What this launch was already asked for counts: a conversation that is open is never loaded again. */
-function howBegun(context: AcpContext, { launch }: AgentProcess, how: LaunchHow): LaunchHow {
-  const asked = (key: string): boolean => context.store.inputRow(launch, key) !== null;
-  if (asked("new")) return "fresh";
-  return asked("resume") || asked("load") ? "resume" : how;
-}
-
-async function begin(
-  context: AcpContext,
-  proc: AgentProcess,
-  session: SessionState,
-  initialized: Record<string, unknown>,
-): Promise<Opened> {
-  const params: NewSessionRequest = { cwd: session.workspacePath, mcpServers: [] };
-  const deadlineMs = context.deadlines.openMs;
-  const answer = await ask(context, proc, { key: "new", method: "session/new", params, deadlineMs });
-  if (answer.is !== "result") return refused(context, proc, "session/new", answer, initialized);
-  const { sessionId } = answer.result;
-  if (typeof sessionId === "string") return { opened: true, agentSessionId: sessionId };
-  return { opened: false, reason: "The agent opened a session without an id.", conversationGone: false };
-}
-
-async function resume(
-  context: AcpContext,
-  proc: AgentProcess,
-  session: SessionState,
-  chat: ChatAgent,
-  initialized: Record<string, unknown>,
-): Promise<Opened> {
-  const id = session.agentSessionId!;
-  const ways = waysToResume(initialized);
-  if (ways.length === 0) {
-    return { opened: false, reason: "This agent cannot resume a conversation.", conversationGone: true };
+  constructor(context: AcpContext, proc: AgentProcess, session: SessionState, chat: ChatAgent) {
+    this.#context = context;
+    this.#proc = proc;
+    this.#session = session;
+    this.#chat = chat;
   }
-  const gone = (reason: string): Promise<Opened> | Opened =>
-    // A conversation that never got a prompt was never kept by the agent: nothing is lost, so nothing is reported.
-    session.prompted ? { opened: false, reason, conversationGone: true } : begin(context, proc, session, initialized);
-  if (chat.opensUnknown === true && (await isUnlisted(context, proc, session))) {
-    return gone("The agent no longer lists this conversation.");
+
+  async open(how: LaunchHow): Promise<Opened> {
+    const initialized = await this.#request(initializeRequest(this.#context));
+    if (initialized.is !== "result") return failed("initialize", initialized);
+    this.#initialized = initialized.result;
+    const isResume = this.#howStarted(how) === "resume" && this.#session.agentSessionId !== null;
+    const opened = await (isResume ? this.#resume(this.#session.agentSessionId!) : this.#start());
+    if (opened.opened) await this.#applySettings(opened.agentSessionId);
+    return opened;
   }
-  let last: Opened | null = null;
-  for (const way of ways) {
-    for (let attempt = 1; attempt <= loadAttempts; attempt++) {
-      if (attempt > 1) await delay(context.deadlines.retryMs);
-      if (way === "load" && chat.noLoadInBirthMinute === true) await waitOutMinute(context, proc, session);
-      const answer = await askToResume(context, proc, session, way, attempt);
-      if (answer.is === "result") {
-        if (way === "load") await awaitReplay(context, proc);
-        return { opened: true, agentSessionId: id };
+
+  /** Every request here is part of a start, and given up once the session is no longer wanted running. */
+  #request(request: Omit<Request, "deadlineMs"> & { deadlineMs?: number }): Promise<RpcResponse> {
+    return sendRequest(this.#context, this.#proc, {
+      deadlineMs: this.#context.deadlines.openMs,
+      ...request,
+      opening: true,
+    });
+  }
+
+  /** A request that an earlier daemon made for this launch counts: an open conversation is never loaded again. */
+  #howStarted(how: LaunchHow): LaunchHow {
+    const wasSent = (key: string): boolean => this.#context.store.inputRow(this.#proc.launch, key) !== null;
+    if (wasSent("new")) return "fresh";
+    return wasSent("resume") || wasSent("load") ? "resume" : how;
+  }
+
+  async #start(): Promise<Opened> {
+    const params: NewSessionRequest = { cwd: this.#session.workspacePath, mcpServers: [] };
+    const response = await this.#request({ key: "new", method: "session/new", params });
+    if (response.is !== "result") return this.#refused("session/new", response);
+    const { sessionId } = response.result;
+    if (typeof sessionId === "string") return { opened: true, agentSessionId: sessionId };
+    return notOpened("The agent opened a session without an id.");
+  }
+
+  async #resume(id: string): Promise<Opened> {
+    const ways = waysToResume(this.#initialized);
+    if (ways.length === 0) return notOpened("This agent cannot resume a conversation.", true);
+    const gone = (reason: string): Promise<Opened> | Opened =>
+      // The agent never stored a conversation without a prompt: nothing is lost, so nothing is reported.
+      this.#session.prompted ? notOpened(reason, true) : this.#start();
+    if (this.#chat.opensUnknown === true && (await this.#isUnlisted())) {
+      return gone("The agent no longer lists this conversation.");
+    }
+    let last = notOpened("The conversation could not be resumed.");
+    for (const way of ways) {
+      for (let attempt = 1; attempt <= loadAttempts; attempt++) {
+        if (attempt > 1) await delay(this.#context.deadlines.retryMs);
+        if (way === "load" && this.#chat.noLoadInBirthMinute === true) await this.#waitOutMinute();
+        const params: ResumeSessionRequest & LoadSessionRequest = {
+          sessionId: id,
+          cwd: this.#session.workspacePath,
+          mcpServers: [],
+        };
+        const response = await this.#request({
+          key: attempt === 1 ? way : `${way}.${attempt}`,
+          method: `session/${way}`,
+          params,
+          // Set with the request's row: from here on the agent may replay what our log already has.
+          step: way === "load" ? { replayFilter: "answer" } : {},
+        });
+        if (response.is === "result") {
+          if (way === "load") await this.#awaitReplay();
+          return { opened: true, agentSessionId: id };
+        }
+        if (response.is === "error" && (await this.#isNotFound(response))) {
+          return gone(`The agent reports: ${errorText(response)}`);
+        }
+        last = await this.#refused(`session/${way}`, response);
+        if (response.is !== "error" || response.code === authRequired) return last;
+        if (response.code === methodNotFound) break;
       }
-      if (answer.is === "error" && (await isNotFound(context, proc, session, chat, answer))) {
-        return gone(`The agent reports: ${errorText(answer)}`);
-      }
-      last = await refused(context, proc, `session/${way}`, answer, initialized);
-      if (answer.is !== "error" || answer.code === authRequired) return last;
-      if (answer.code === methodNotFound) break;
+    }
+    return last;
+  }
+
+  /** Some agents replay after their response; the filter ends with their list of commands, or at the deadline. */
+  async #awaitReplay(): Promise<void> {
+    const { store, deadlines } = this.#context;
+    const { session, launch } = this.#proc;
+    const over = await awaitOutput(this.#context, this.#proc, deadlines.replayMs, () => {
+      if ((store.launchOffsets(launch)?.replayFilter ?? null) === null) return "over";
+      return isWanted(this.#context, this.#proc) ? null : "unwanted";
+    });
+    if (over !== "over") await store.chat(session, launch, () => ({ replayFilter: null }));
+  }
+
+  /** One agent destroys a conversation that is loaded in the minute in which it was created. */
+  async #waitOutMinute(): Promise<void> {
+    const { now } = this.#context;
+    const born = this.#session.conversationSince;
+    if (born === null) return;
+    const over = (Math.floor(born / minuteMs) + 1) * minuteMs;
+    while (now() < over && isWanted(this.#context, this.#proc)) await delay(Math.min(over - now() + 50, 250));
+  }
+
+  async #applySettings(id: string): Promise<void> {
+    const { mode, model, config } = this.#session.picks;
+    const isChosen = (option: string): boolean => option in config || (option === "model" && model !== undefined);
+    const configured = Object.entries(this.#chat.options ?? {}).filter(([option]) => !isChosen(option));
+    await this.#apply(id, configurationActor, configured.map(optionSetting));
+    await this.#apply(id, "holdfast", [
+      ...Object.entries(config).map(optionSetting),
+      ...(model === undefined ? [] : [{ set: "model" as const, value: model }]),
+      ...(mode === undefined ? [] : [{ set: "mode" as const, value: mode }]),
+    ]);
+  }
+
+  /** A refusal is shown as a notice; the session works without the setting. */
+  async #apply(id: string, by: Actor, settings: AgentSetting[]): Promise<void> {
+    const { configureMs: deadlineMs } = this.#context.deadlines;
+    for (const setting of settings) {
+      await this.#request({ ...settingRequest(id, setting, settingKey(setting, by, "open")), deadlineMs });
     }
   }
-  return last ?? { opened: false, reason: "The conversation could not be resumed.", conversationGone: false };
+
+  async #refused(method: string, response: NoResult): Promise<Opened> {
+    if (response.is !== "error" || response.code !== authRequired) return failed(method, response);
+    const methods = list(this.#initialized["authMethods"]);
+    const names = methods.map((one) => record(one)["name"]).filter((name) => typeof name === "string");
+    const how = names.length === 0 ? "" : ` Ways to sign in: ${names.join(", ")}.`;
+    const message = `The agent is not signed in: ${response.message}.${how} Sign in with the agent's own command, then restore the session.`;
+    await this.#context.store.chat(this.#proc.session, this.#proc.launch, () => ({
+      events: [{ type: "auth.required", message: response.message, methods }],
+    }));
+    return notOpened(message);
+  }
+
+  async #isNotFound(failure: Failure): Promise<boolean> {
+    const text = `${failure.message} ${JSON.stringify(failure.data ?? "")}`;
+    const rule = this.#chat.notFound.find(
+      ({ code, message }) => code === failure.code && (message === null || message.test(text)),
+    );
+    if (rule === undefined) return false;
+    return rule.confirm !== "list" || (await this.#isUnlisted());
+  }
+
+  /** Only a complete list proves anything. */
+  async #isUnlisted(): Promise<boolean> {
+    const params: ListSessionsRequest = { cwd: this.#session.workspacePath };
+    const response = await this.#request({ key: `list:${crypto().randomUUID()}`, method: "session/list", params });
+    if (response.is !== "result") return false;
+    const { sessions, nextCursor = null } = response.result;
+    return (
+      Array.isArray(sessions) &&
+      nextCursor === null &&
+      !sessions.some((one) => record(one)["sessionId"] === this.#session.agentSessionId)
+    );
+  }
 }
 
-function askToResume(
-  context: AcpContext,
-  proc: AgentProcess,
-  session: SessionState,
-  way: "resume" | "load",
-  attempt: number,
-): Promise<RpcResponse> {
-  const params: ResumeSessionRequest & LoadSessionRequest = {
-    sessionId: session.agentSessionId!,
-    cwd: session.workspacePath,
-    mcpServers: [],
-  };
-  return ask(context, proc, {
-    key: attempt === 1 ? way : `${way}.${attempt}`,
-    method: `session/${way}`,
-    params,
-    deadlineMs: context.deadlines.openMs,
-    // With the request's row: from here on the agent may replay, and that is in our log already.
-    step: way === "load" ? { replayFilter: "answer" } : {},
-  });
+function optionSetting([id, value]: [string, string]): AgentSetting {
+  return { set: "config", id, value };
 }
 
-/** Resuming comes first: it brings the context back without a replay. */
+function notOpened(reason: string, conversationGone = false): Opened {
+  return { opened: false, reason, conversationGone };
+}
+
+/** Resuming comes first: it restores the context without a replay. */
 function waysToResume(initialized: Record<string, unknown>): ("resume" | "load")[] {
   const capabilities = record(initialized["agentCapabilities"]);
-  const resume = record(capabilities["sessionCapabilities"])["resume"];
+  const resume = record(capabilities["sessionCapabilities"])["resume"] ?? false;
   return [
-    ...(resume === undefined || resume === null || resume === false ? [] : (["resume"] as const)),
+    ...(resume === false ? [] : (["resume"] as const)),
     ...(capabilities["loadSession"] === true ? (["load"] as const) : []),
   ];
 }
 
-/** Some agents replay after their answer; the replayFilter falls with their list of commands, or when that does not come. */
-async function awaitReplay(context: AcpContext, proc: AgentProcess): Promise<void> {
-  const { store, deadlines } = context;
-  const until = performance.now() + deadlines.replayMs;
-  proc.waiting++;
-  try {
-    for (;;) {
-      const left = until - performance.now();
-      if ((store.launchOffsets(proc.launch)?.replayFilter ?? null) === null) return;
-      if (left <= 0 || !isWanted(context, proc)) break;
-      await context.outputSignal.next(proc.session, Math.min(left, 250));
-    }
-  } finally {
-    proc.waiting--;
-  }
-  await store.chat(proc.session, proc.launch, () => ({ replayFilter: null }));
+function failed(method: string, response: NoResult): Opened {
+  const what = {
+    error: response.is === "error" ? `answered ${method} with error ${response.code}: ${errorText(response)}` : "",
+    late: `did not answer ${method} in time`,
+    unwanted: `was stopped before it answered ${method}`,
+    gone: `exited before it answered ${method}`,
+  }[response.is];
+  return notOpened(`The agent ${what}.`);
 }
 
-/** One agent destroys a conversation that is loaded in the very minute in which it began. */
-async function waitOutMinute(context: AcpContext, proc: AgentProcess, session: SessionState): Promise<void> {
-  const born = session.conversationSince;
-  if (born === null) return;
-  const over = (Math.floor(born / minuteMs) + 1) * minuteMs;
-  while (context.now() < over && isWanted(context, proc)) await delay(Math.min(over - context.now() + 50, 250));
-}
-
-async function applySettings(
-  context: AcpContext,
-  proc: AgentProcess,
-  session: SessionState,
-  chat: ChatAgent,
-  id: string,
-): Promise<void> {
-  const { mode, model, config } = session.picks;
-  const chosen = (option: string): boolean => option in config || (option === "model" && model !== undefined);
-  for (const [option, value] of Object.entries(chat.options ?? {})) {
-    if (chosen(option)) continue;
-    const pick: AgentSetting = { set: "config", id: option, value };
-    const request = settingRequest(id, pick, settingKey(pick, configurationActor, "open"));
-    await ask(context, proc, { ...request, deadlineMs: context.deadlines.configureMs });
-  }
-  const picks: AgentSetting[] = [
-    ...Object.entries(config).map(([key, value]): AgentSetting => ({ set: "config", id: key, value })),
-    ...(model === undefined ? [] : [{ set: "model" as const, value: model }]),
-    ...(mode === undefined ? [] : [{ set: "mode" as const, value: mode }]),
-  ];
-  for (const pick of picks) {
-    const request = settingRequest(id, pick, settingKey(pick, "holdfast", "open"));
-    // A refusal is shown as a notice; it keeps no one from working.
-    await ask(context, proc, { ...request, deadlineMs: context.deadlines.configureMs });
-  }
-}
-
-async function refused(
-  context: AcpContext,
-  proc: AgentProcess,
-  method: string,
-  answer: RpcResponse,
-  initialized: Record<string, unknown>,
-): Promise<Opened> {
-  if (answer.is !== "error" || answer.code !== authRequired) return failed(method, answer);
-  const methods = Array.isArray(initialized["authMethods"]) ? (initialized["authMethods"] as unknown[]) : [];
-  const names = methods.flatMap((one) =>
-    typeof record(one)["name"] === "string" ? [record(one)["name"] as string] : [],
-  );
-  const how = names.length === 0 ? "" : ` Ways to sign in: ${names.join(", ")}.`;
-  const message = `The agent is not signed in: ${answer.message}.${how} Sign in with the agent's own command, then restore the session.`;
-  await context.store.chat(proc.session, proc.launch, () => ({
-    events: [{ type: "auth.required", message: answer.message, methods }],
-  }));
-  return { opened: false, reason: message, conversationGone: false };
-}
-
-function failed(method: string, answer: RpcResponse): Opened {
-  const what =
-    answer.is === "error"
-      ? `answered ${method} with error ${answer.code}: ${errorText(answer)}`
-      : answer.is === "late"
-        ? `did not answer ${method} in time`
-        : answer.is === "unwanted"
-          ? `was stopped before it answered ${method}`
-          : `exited before it answered ${method}`;
-  return { opened: false, reason: `The agent ${what}.`, conversationGone: false };
-}
-
-async function isNotFound(
-  context: AcpContext,
-  proc: AgentProcess,
-  session: SessionState,
-  chat: ChatAgent,
-  answer: Failure,
-): Promise<boolean> {
-  const text = `${answer.message} ${JSON.stringify(answer.data ?? "")}`;
-  const rule = chat.notFound.find(
-    ({ code, message }) => code === answer.code && (message === null || message.test(text)),
-  );
-  if (rule === undefined) return false;
-  return rule.confirm !== "list" || (await isUnlisted(context, proc, session));
-}
-
-/** Only a list that was given to its end proves anything. */
-async function isUnlisted(context: AcpContext, proc: AgentProcess, session: SessionState): Promise<boolean> {
-  const params: ListSessionsRequest = { cwd: session.workspacePath };
-  const deadlineMs = context.deadlines.openMs;
-  const request = { key: `list:${crypto().randomUUID()}`, method: "session/list", params, deadlineMs };
-  const answer = await ask(context, proc, request);
-  if (answer.is !== "result") return false;
-  const { sessions, nextCursor = null } = answer.result;
-  return (
-    Array.isArray(sessions) &&
-    nextCursor === null &&
-    !sessions.some((one) => record(one)["sessionId"] === session.agentSessionId)
-  );
-}
-
-export function settingRequest(
-  sessionId: string,
-  pick: AgentSetting,
-  key: string,
-): { key: string; method: string; params: object } {
-  switch (pick.set) {
+export function settingRequest(sessionId: string, setting: AgentSetting, key: string): Omit<Request, "deadlineMs"> {
+  const { value } = setting;
+  switch (setting.set) {
     case "mode":
-      return { key, method: "session/set_mode", params: { sessionId, modeId: pick.value } };
+      return { key, method: "session/set_mode", params: { sessionId, modeId: value } };
     case "model":
-      return { key, method: "session/set_model", params: { sessionId, modelId: pick.value } };
+      return { key, method: "session/set_model", params: { sessionId, modelId: value } };
     case "config":
-      return {
-        key,
-        method: "session/set_config_option",
-        params: { sessionId, configId: pick.id, value: pick.value },
-      };
+      return { key, method: "session/set_config_option", params: { sessionId, configId: setting.id, value } };
     default:
-      return pick satisfies never;
+      return setting satisfies never;
   }
 }

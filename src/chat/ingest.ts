@@ -1,11 +1,11 @@
 /**
- * What agents write becomes events, and the events are committed with the place up to which they were read. A turn that
- * an agent began on its own has no answer that could end it: it is over when nothing more comes for a while.
+ * Turns agents' output into events and commits them with the offset that was read. A turn that an agent started itself has
+ * no response that could end it: it ends when nothing more arrives for a while.
  */
 import { mapOutput } from "./acp-events.ts";
-import type { JudgedQuestion, RuleAnswer } from "../model/acp.ts";
+import type { JudgedQuestion, OutputItem, RuleAnswer } from "../model/acp.ts";
 import type { Agents } from "../ports/agents.ts";
-import type { Ingest, OutputBatchItem } from "../ports/chat.ts";
+import type { Ingest } from "../ports/chat.ts";
 import type { Store } from "../ports/store.ts";
 import type { FactEvent } from "../contract/event.ts";
 import type { SessionId } from "../contract/ids.ts";
@@ -13,13 +13,13 @@ import type { SessionState } from "../model/session.ts";
 import type { RuleBook } from "../ports/permission-rules.ts";
 
 export interface IngestOptions {
-  /** How long an agent's own turn may be silent. Wrong guesses cost nothing: more words open another one. */
+  /** How long an agent's own turn may be silent. A wrong guess does no harm: more output opens another turn. */
   quietMs?: number;
   onTurnEnd?: (session: SessionId) => void;
 }
 
 const defaultQuietMs = 60_000;
-/** Events that a decision may follow from; words alone wake no one. */
+/** Events that a decision may follow from; text alone does not wake the loop. */
 const decisive: ReadonlySet<FactEvent["type"]> = new Set<FactEvent["type"]>([
   ...(["turn.started", "turn.ended", "permission.asked", "permission.answered", "chat.opened"] as const),
   ...(["auth.required", "output.damaged", "conversation.pinned"] as const),
@@ -55,14 +55,14 @@ export function createIngest(
       let replies = false;
       let answered: string[] = [];
       let events: FactEvent[] = [];
-      // Only then: reading the file takes longer than most batches.
-      if (rules !== undefined && items.some(isQuestion)) await rules.refresh();
+      // Only for permission requests: reading the file takes longer than most batches.
+      if (rules !== undefined && items.some(isPermissionRequest)) await rules.refresh();
       const { state, place } = await store.chat(session, launch, (now, before) => {
         [replies, answered, events] = [false, [], []];
-        // Another process read on: what was read here is theirs.
+        // Another process has committed this batch.
         if (before === null || before.outRead !== from) return null;
         const replayEnds = agents.of(now)?.chat?.replayEnds ?? "answer";
-        const judge = (question: JudgedQuestion): RuleAnswer | null => rules?.judge(now, question) ?? null;
+        const judge = (request: JudgedQuestion): RuleAnswer | null => rules?.judge(now, request) ?? null;
         const { replayFilter, inEnd } = before;
         const mapped = mapOutput(items, { state: now, launch, replayFilter, inEnd, replayEnds, judge });
         noteProblem(mapped.events, rules?.problem() ?? null);
@@ -88,11 +88,11 @@ export function createIngest(
   };
 }
 
-function isQuestion(item: OutputBatchItem): boolean {
+function isPermissionRequest(item: OutputItem): boolean {
   return item.item === "message" && item.message["method"] === "session/request_permission";
 }
 
-/** With the question, so that a user who counts on a rule sees why it waits. */
+/** Next to the permission request, so that the user sees why no rule answered it. */
 function noteProblem(events: FactEvent[], problem: string | null): void {
   if (problem === null || !events.some(({ type }) => type === "permission.asked")) return;
   events.push({ type: "notice", level: "warn", text: `Permission rules are off until this is corrected: ${problem}` });

@@ -1,13 +1,12 @@
 /**
- * Starts an agent between its two files: directory and record first, then a keeper that has no pipe to anybody, then the
- * conversation. Asked again for the same launch, by this daemon or the next, it resumes what is there.
+ * Starts an agent between its two files: directory and record first, then a keeper without a pipe to us, then the
+ * conversation. Repeatable for one launch, by this daemon or the next: it continues where it was interrupted.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { cgroupMembers, joinFile } from "../base/cgroup.ts";
-import { identify, type Identity } from "../base/pid.ts";
 import { firstWithin } from "../base/pid-namespace.ts";
 import { probeDisk } from "../base/durable-file.ts";
 import { findTree } from "../base/process-tree.ts";
@@ -22,23 +21,16 @@ import { containedLaunch } from "../ports/contain.ts";
 import { isGone, writeRequest } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { initializeRequest, openConversation } from "./handshake.ts";
-import {
-  awaitExit,
-  identityOf,
-  newAgentProcess,
-  type AgentProcess,
-  carriesMarker,
-  offsetsOf,
-} from "./agent-process.ts";
+import { awaitExit, identityOf, AgentProcess, ownProcess, offsetsOf } from "./agent-process.ts";
 import { stop } from "./stop.ts";
 import { readExit, readPids } from "./agent-files.ts";
 import { findProgram } from "../base/find-program.ts";
 
-/** Within this the keeper has recorded who the agent is; it takes some milliseconds. */
+/** How long the keeper may take to record the agent's pid; normally some milliseconds. */
 const startedMs = 15_000;
 const pollMs = 3;
 const failedLines = 20;
-/** How long a failed launch's processes may take to go. */
+/** How long the processes of a failed launch may take to exit. */
 const giveUpMs = 5_000;
 
 export async function launch(context: AcpContext, request: LaunchRequest): Promise<LaunchResult> {
@@ -49,10 +41,10 @@ export async function launch(context: AcpContext, request: LaunchRequest): Promi
   if (!existsSync(session.workspacePath)) return refusal(`Workspace missing: ${session.workspacePath}`);
   let proc: AgentProcess;
   try {
-    proc = await startedWorker(context, request, chat);
+    proc = await startedProcess(context, request, chat);
   } catch (error) {
     if (!(error instanceof NotContained)) throw error;
-    // What was prepared for it goes again.
+    // Removes the prepared files.
     await stop(context, session, { force: false, deadlineMs: giveUpMs });
     return refusal(error.message);
   }
@@ -69,16 +61,16 @@ export async function launch(context: AcpContext, request: LaunchRequest): Promi
   };
 }
 
-async function startedWorker(context: AcpContext, request: LaunchRequest, chat: ChatAgent): Promise<AgentProcess> {
+async function startedProcess(context: AcpContext, request: LaunchRequest, chat: ChatAgent): Promise<AgentProcess> {
   const { session, launch } = request;
   const known = context.output.get(session.id);
   if (known !== undefined && known.launch === launch && known.record.agent !== null) return known;
   const others = context.files.launches(session.id).filter((other) => other !== launch);
-  // Nothing of an earlier launch may live beside this one, or be read after it.
+  // An earlier launch must not run at the same time, or be read after this one.
   if (others.length > 0)
     await stop(context, { ...session, run: { run: "none" } }, { force: false, deadlineMs: giveUpMs }, launch);
   const proc = await prepared(context, request, chat);
-  // Whoever looks meanwhile sees a start, not a death.
+  // An observation meanwhile reports a start, not a crash.
   proc.waiting++;
   context.output.follow(proc);
   try {
@@ -115,14 +107,14 @@ async function prepared(context: AcpContext, request: LaunchRequest, chat: ChatA
   const directory = context.files.has(session.id, launch)
     ? context.files.directory(session.id, launch)
     : context.files.make(session.id, launch);
-  const proc = newAgentProcess(record, directory, place?.outRead ?? 0);
+  const proc = new AgentProcess(record, directory, place?.outRead ?? 0);
   context.files.writeRecord(record);
   await reach("chat.recorded");
   await writeRequest(context, proc, { ...initializeRequest(context), step: { info: JSON.stringify(record) } });
   return proc;
 }
 
-/** An earlier daemon may have died right behind the start: then its keeper carries our marker. */
+/** An earlier daemon may have died right after the start: then its keeper carries the marker. */
 async function isStarted(proc: AgentProcess): Promise<boolean> {
   if (!existsSync(join(proc.directory, "bell"))) return false;
   if (existsSync(join(proc.directory, "pids"))) return true;
@@ -140,7 +132,7 @@ async function startKeeper(
   const own = environmentOf(chat, proc.directory);
   const plain: Record<string, string> = { ...defined(context.env), ...own, ...env, [launchMarker]: launch };
   writeFiles(chat, proc.directory);
-  // In a container the program is the image's, not the one that is found here.
+  // In a container the program is the image's, not the one found here.
   const inside = session.contain?.mode === "devcontainer";
   const argv = inside ? chat.command : commandOf(chat, plain["PATH"]);
   const contained = await containedLaunch(context.contain, {
@@ -157,16 +149,15 @@ async function startKeeper(
   }).catch((error: unknown) => {
     throw error instanceof HoldfastError ? new NotContained([error.message, error.hint].join(" ").trim()) : error;
   });
-  const whole = contained?.env ?? plain;
   const cgroup = proc.record.cgroup ?? null;
-  // The shell moves itself first, and becomes the keeper: what it cannot join it does without.
+  // The shell first moves itself into the cgroup, if it can, and then becomes the keeper.
   const join = cgroup === null ? [] : ["-c", 'echo 0 >"$0"; exec sh "$@"', joinFile(cgroup)];
   const begin = () =>
     withPersonalUmask(() =>
       spawn("sh", [...join, ...keeper, ...(contained?.argv ?? argv)], {
         cwd: session.workspacePath,
-        env: whole,
-        // No pipe to anybody: a pipe would break when we go.
+        env: contained?.env ?? plain,
+        // A pipe would break when the daemon exits.
         stdio: "ignore",
         detached: true,
       }),
@@ -177,53 +168,43 @@ async function startKeeper(
   return child;
 }
 
-/** Fills in who keeper, feeder and agent are; the agent stays null when it did not come to be. */
+/** Records keeper, feeder and agent; the agent stays null if it did not start. */
 async function identifyProcesses(context: AcpContext, proc: AgentProcess, keeper: ChildProcess | null): Promise<void> {
   const until = performance.now() + startedMs;
   for (;;) {
-    const pids = readPids(proc.directory);
-    const agent = ours(proc, pids.agent);
-    // A contained one is complete once the first process of its namespace is there.
-    const contained = agent === null ? {} : containedNow(proc, agent.pid);
-    if (agent !== null && (contained.contained?.first !== null || performance.now() >= until)) {
-      const news = { agent, keeper: ours(proc, pids.keeper), feeder: ours(proc, pids.feeder), ...contained };
+    const started = startedProcesses(proc);
+    // A contained launch is complete once the first process of its namespace exists.
+    if (started !== null && (started.contained?.first !== null || performance.now() >= until)) {
       const { cgroup = null } = proc.record;
-      if (cgroup !== null && !cgroupMembers(cgroup).includes(agent.pid)) {
+      if (cgroup !== null && !cgroupMembers(cgroup).includes(started.agent.pid)) {
         context.log.warn("an agent could not join its cgroup", { session: proc.session, cgroup });
       }
-      return learn(context, proc, news);
+      return learn(context, proc, started);
     }
-    const over = readExit(proc.directory) !== null || (keeper !== null && hasEnded(keeper));
+    const over = readExit(proc.directory) !== null || (keeper?.exitCode ?? keeper?.signalCode ?? null) !== null;
     if (over || performance.now() >= until) return;
     await delay(pollMs);
   }
 }
 
-/** What is known by now of a contained launch. */
-export function containedNow(proc: AgentProcess, pid: number): Pick<AgentRecord, "contained"> {
-  if (proc.record.contained === undefined) return {};
-  const first = firstWithin(pid);
-  return { contained: { first: first === null ? null : { pid: first.pid, startTime: first.startTime } } };
+/** The launch's processes, as its keeper recorded them; null until the agent runs. */
+export function startedProcesses(proc: AgentProcess): (Partial<AgentRecord> & { agent: RecordedProcess }) | null {
+  const pids = readPids(proc.directory);
+  const agent = ownProcess(proc, pids.agent);
+  if (agent === null) return null;
+  const found = { agent, keeper: ownProcess(proc, pids.keeper), feeder: ownProcess(proc, pids.feeder) };
+  if (proc.record.contained === undefined) return found;
+  const first = firstWithin(agent.pid);
+  return { ...found, contained: { first: first && { pid: first.pid, startTime: first.startTime } } };
 }
 
-/** It was to be contained and cannot be: it is not started. */
+/** The launch must be contained and cannot be: it is not started. */
 class NotContained extends Error {}
 
 function defined(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
-}
-
-function hasEnded(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null;
-}
-
-/** A pid alone may be another process's by now: it is believed with our marker in its environment. */
-function ours(proc: AgentProcess, pid: number | null): RecordedProcess | null {
-  const identity: Identity | null = pid === null ? null : identify(pid);
-  if (identity === null || !carriesMarker(identity.pid, proc.launch)) return null;
-  return { pid: identity.pid, startTime: identity.startTime };
 }
 
 export async function learn(context: AcpContext, proc: AgentProcess, news: Partial<AgentRecord>): Promise<void> {
@@ -240,7 +221,7 @@ async function giveUp(
   reason: string,
   conversationGone: boolean,
 ): Promise<LaunchResult> {
-  // When the agent has ended on its own, its keeper is about to write how: that must not be cut short.
+  // If the agent exited on its own, its keeper is about to write the status.
   await awaitExit(proc);
   const died = isGone(proc);
   const { exit, lastLines } = await stop(context, request.session, { force: false, deadlineMs: giveUpMs });
@@ -270,7 +251,7 @@ function refusal(reason: string): LaunchResult {
   return { launched: false, reason, exit: null, lastLines: [], conversationGone: false };
 }
 
-/** argv with the program in place of a script that would only start it: one process less, and none that signals miss. */
+/** Replaces a script that only starts a program by the program: such scripts do not pass signals on. */
 function commandOf(chat: ChatAgent, path: string | undefined): string[] {
   const [script = "", ...rest] = chat.command;
   const found = chat.program === undefined ? null : findProgram(script, path);

@@ -1,21 +1,13 @@
 /**
- * What is there of chat sessions, by the identity of agent and feeder. A killed keeper harms nothing. For an idle session
- * this is three looks into /proc; nothing is opened and nothing kept.
+ * Observes chat sessions by the identity of agent and feeder. A killed keeper does no harm. For an idle session this is
+ * three reads of /proc.
  */
 import { existsSync } from "node:fs";
-import {
-  identify,
-  isAlive,
-  readStat,
-  signalIdentity,
-  startedAt,
-  type Identity,
-  type ProcessStat,
-} from "../base/pid.ts";
+import { isAlive, readStat, signalIdentity, startedAt, type Identity, type ProcessStat } from "../base/pid.ts";
 import { findTree } from "../base/process-tree.ts";
 import type { Observation, RuntimeSeen } from "../ports/runtime.ts";
-import type { LaunchOffsets } from "../ports/store.ts";
-import type { LaunchId, SessionId } from "../contract/ids.ts";
+import type { SessionId } from "../contract/ids.ts";
+import { expectedLaunch } from "../model/runs.ts";
 import type { SessionState } from "../model/session.ts";
 import { launchMarker } from "../contract/worker-record.ts";
 import { isStopping } from "../base/stop-mark.ts";
@@ -30,7 +22,7 @@ import {
 } from "./agent-process.ts";
 import { flush } from "./client.ts";
 import type { AcpContext } from "./context.ts";
-import { containedNow, learn } from "./launch.ts";
+import { learn, startedProcesses } from "./launch.ts";
 import { catchUpWithSent } from "./adopt.ts";
 import { clearAway } from "./stop.ts";
 import { readExit, readPids } from "./agent-files.ts";
@@ -42,59 +34,51 @@ export async function observeAll(
   context: AcpContext,
   sessions: readonly SessionState[],
 ): Promise<Map<SessionId, Observation>> {
-  const unknown = sessions.filter((session) => followed(context, session) === null);
-  // One query for a start with hundreds of them.
-  const places =
-    unknown.length < 10 ? null : new Map(context.store.allLaunchOffsets().map((place) => [place.launch, place]));
   const found = new Map<SessionId, Observation>();
-  for (const session of sessions) found.set(session.id, await observeOne(context, session, places));
+  for (const session of sessions) found.set(session.id, await observeOne(context, session));
   return found;
 }
 
 function followed(context: AcpContext, session: SessionState): AgentProcess | null {
   const proc = context.output.get(session.id);
-  const expected = session.run.run === "none" ? null : session.run.launch;
+  const expected = expectedLaunch(session);
   return proc !== undefined && (expected === null || proc.launch === expected) ? proc : null;
 }
 
-async function observeOne(
-  context: AcpContext,
-  session: SessionState,
-  places: ReadonlyMap<LaunchId, LaunchOffsets> | null,
-): Promise<Observation> {
+async function observeOne(context: AcpContext, session: SessionState): Promise<Observation> {
   const known = followed(context, session);
   const found =
     known === null
-      ? findAgentProcess(context, session, places)
+      ? findAgentProcess(context, session)
       : { proc: known, settled: true, place: null, unrecorded: false };
   if (found === null) return gone;
   const { proc } = found;
-  // Not cleared away before it is on record: its output is still to be read.
+  // Not removed before it is on record: its output has to be read first.
   if (found.unrecorded && proc.record.bootId !== context.bootId) return dead(context, proc);
   if (proc.record.bootId !== context.bootId) {
-    // Nothing of another boot lives: what its agent left is read and cleared away at once.
+    // Nothing of another boot is alive: the agent's last output is read and its files are removed.
     await clearAway(context, session, proc);
     return { seen: { is: "absent" }, cause: "other-boot" };
   }
   if (proc.record.agent === null) {
-    const started = await lookForAgent(context, proc);
+    const started = await findStarted(context, proc);
     if (started !== "found")
       return started === "starting"
         ? { seen: { is: "unknown", why: "it is being started" }, cause: null }
-        : dead(context, proc, isBare(proc));
+        : dead(context, proc, neverRan(proc));
   }
   const agent = identityOf(proc.record, proc.record.agent!);
   const stat = readStat(agent.pid);
   if (!lives(stat, agent)) {
     if (!existsSync(proc.directory)) return gone;
-    // Else a crash would be told of without its signal.
+    // Otherwise a crash would be reported without its signal.
     if (proc.record.keeper !== null) await awaitExit(proc);
     return dead(context, proc);
   }
   if (known === null && !found.unrecorded) {
     const { place } = found;
     if (place !== null && !(await catchUpWithSent(context, session, place))) {
-      context.log.warn("the agent's input holds lines that this home did not write", { session: session.id });
+      context.log.warn("the agent's input contains lines that this home did not write", { session: session.id });
     }
     attach(context, session, proc, found.settled);
   }
@@ -102,25 +86,19 @@ async function observeOne(
   return { seen: { is: "known", value: seenAlive(context, proc, session, agent) }, cause: null };
 }
 
-/** Read on from the committed byte; complete what a crash cut off. No word is sent: the agent never died. */
+/** Continues at the committed byte and completes a line that a crash cut off. */
 function attach(context: AcpContext, session: SessionState, proc: AgentProcess, settled: boolean): void {
   proc.turnOpen = session.turn.turn === "open";
   context.output.follow(proc);
-  // An agent that answered the last line has read everything before it; only others are rung for again.
+  // An agent that responded to the last line has read all input; others are woken again.
   if (!settled) void flush(context, proc);
 }
 
-/** A crash may have come between the start and the note of who was started. */
-async function lookForAgent(context: AcpContext, proc: AgentProcess): Promise<"found" | "starting" | "none"> {
-  const pids = readPids(proc.directory);
-  const named = (pid: number | null): { pid: number; startTime: string } | null => {
-    const identity = pid === null || !carriesMarker(pid, proc.launch) ? null : identify(pid);
-    return identity === null ? null : { pid: identity.pid, startTime: identity.startTime };
-  };
-  const agent = named(pids.agent);
-  if (agent !== null) {
-    const found = { agent, keeper: named(pids.keeper), feeder: named(pids.feeder) };
-    await learn(context, proc, { ...found, ...containedNow(proc, agent.pid) });
+/** A crash may have come between the start and its record. */
+async function findStarted(context: AcpContext, proc: AgentProcess): Promise<"found" | "starting" | "none"> {
+  const started = startedProcesses(proc);
+  if (started !== null) {
+    await learn(context, proc, started);
     return "found";
   }
   if (proc.waiting > 0) return "starting";
@@ -130,8 +108,8 @@ async function lookForAgent(context: AcpContext, proc: AgentProcess): Promise<"f
   return tree.length > 0 ? "starting" : "none";
 }
 
-/** Its keeper records at once who it is, and how the agent ended. */
-function isBare({ directory }: AgentProcess): boolean {
+/** Whether nothing ever ran: a keeper immediately records its pid, and later the exit status. */
+function neverRan({ directory }: AgentProcess): boolean {
   const { keeper, agent } = readPids(directory);
   return keeper === null && agent === null && readExit(directory) === null;
 }
@@ -155,37 +133,33 @@ function seenAlive(context: AcpContext, proc: AgentProcess, session: SessionStat
   return {
     launch: proc.launch,
     agent: { alive: true, identity: agent },
-    // Looked up when somebody wants to see them: no decision needs the keeper.
+    // Read only when displayed: no decision needs them.
     get processes() {
       return processesOf(proc, agent);
     },
     activity: activityOf(session),
-    // The store follows what the agent reports; nothing newer is known here.
+    // The store already has the id that the agent reported.
     agentSessionId: null,
     lastLines: [],
-    deaf: proc.feederGone || !feederHears(proc, session),
+    deaf: proc.feederGone || !feederReads(proc, session),
     build,
     stale: context.agents.of(session) !== null && context.isStale(session, build),
   };
 }
 
-function processesOf(proc: AgentProcess, agent: Identity): RuntimeSeen["processes"] {
-  const { keeper, feeder } = proc.record;
-  const others = [
-    { what: "keeper", recorded: keeper },
-    { what: "feeder", recorded: feeder },
-  ].flatMap(({ what, recorded }) => {
-    const identity = recorded === null ? null : identityOf(proc.record, recorded);
+function processesOf({ record }: AgentProcess, agent: Identity): RuntimeSeen["processes"] {
+  const others = (["keeper", "feeder"] as const).flatMap((what) => {
+    const identity = record[what] && identityOf(record, record[what]);
     return identity === null || !isAlive(identity) ? [] : [processOf(identity, what)];
   });
   return [processOf(agent, "agent"), ...others];
 }
 
 /**
- * A stopped feeder is continued; one that is gone cannot be replaced under a living agent. While nothing must be said
- * the cheapest question is enough: should another process have its pid by then, the bell tells.
+ * Continues a stopped feeder; one that is gone cannot be replaced while the agent runs. Without input to send the cheapest
+ * check is enough: if the pid was reused, the next ring fails.
  */
-function feederHears(proc: AgentProcess, session: SessionState): boolean {
+function feederReads(proc: AgentProcess, session: SessionState): boolean {
   const { feeder } = proc.record;
   if (feeder === null) return true;
   if (session.turn.turn !== "open" && proc.waiting === 0 && session.queue.length === 0) return exists(feeder.pid);
@@ -196,7 +170,7 @@ function feederHears(proc: AgentProcess, session: SessionState): boolean {
   return true;
 }
 
-/** The watcher and we stop an agent for want of room; a watcher that died cannot let it continue. */
+/** Watcher and daemon pause an agent on a full disk; a watcher that died cannot let it continue. */
 function wakeUnlessHeld(context: AcpContext, proc: AgentProcess, agent: Identity): void {
   if (proc.bounds.paused) return;
   context.bounds.adopt(proc);
@@ -207,8 +181,8 @@ function wakeUnlessHeld(context: AcpContext, proc: AgentProcess, agent: Identity
 
 function activityOf(session: SessionState): RuntimeSeen["activity"] {
   const since = session.lastActivityAt;
-  const [asked] = session.permissions;
-  if (asked !== undefined) return { activity: "needs_input", source: "chat", since, reason: asked.title };
+  const [request] = session.permissions;
+  if (request !== undefined) return { activity: "needs_input", source: "chat", since, reason: request.title };
   const activity = session.turn.turn === "open" ? "working" : "idle";
   return { activity, source: "chat", since, reason: null };
 }

@@ -1,4 +1,4 @@
-/** The chat runtime: agents that speak ACP, each between two files that outlive us. */
+/** The chat runtime: ACP agents, each between two files that outlive the daemon. */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cgroups } from "../base/cgroup.ts";
@@ -7,6 +7,7 @@ import type { ChatRuntime, ChatStore, Ingest } from "../ports/chat.ts";
 import type { Containing } from "../ports/contain.ts";
 import type { Logger } from "../ports/api.ts";
 import type { SessionId } from "../contract/ids.ts";
+import { expectedLaunch } from "../model/runs.ts";
 import type { SessionState } from "../model/session.ts";
 import { adoptUnrecorded } from "./adopt.ts";
 import { Bounds, defaultLimits, type Limits } from "./bounds.ts";
@@ -25,33 +26,33 @@ import type { FactEvent } from "../contract/event.ts";
 
 export interface AcpRuntimeOptions {
   workersDirectory: string;
-  /** The keeper script, where nothing that is installed or updated can pull it away. */
+  /** The keeper script, in the home: an update of Holdfast does not remove it. */
   keeperPath: string;
   agents: Agents;
   bootId: string;
-  /** What agents start from, `HOLDFAST_HOME` included; secrets of the daemon must not be in it. */
+  /** The agents' base environment, with `HOLDFAST_HOME` and without the daemon's secrets. */
   env: NodeJS.ProcessEnv;
-  /** What would be launched now for this session: keeper script, adapter and its version. */
+  /** The build a launch would start now: keeper script, adapter and its version. */
   buildOf: (session: SessionState) => string;
-  /** Whether a living agent of this build should be replaced; by default, whether something else would be launched. */
+  /** Whether a running agent of this build should be replaced; by default, if a launch would start another build. */
   isStale?: (session: SessionState, build: string) => boolean;
   store: ChatStore;
   ingest: Ingest;
-  /** Whether the lock of our home is still ours; asked before each write to an agent. */
+  /** Whether this daemon still has the lock of its home; checked before each write to an agent. */
   stillOurs: () => boolean;
   log?: Logger;
-  /** Where each launch gets a cgroup; none by default. */
+  /** Creates a cgroup per launch; none by default. */
   cgroups?: Pick<Cgroups, "make">;
-  /** What shuts contained sessions in; without it they cannot be launched. */
+  /** Without it contained sessions cannot be launched. */
   contain?: Containing;
   deadlines?: Partial<Deadlines>;
   limits?: Partial<Limits>;
-  /** The program that reserves and gives back; a name is looked for on our PATH. */
+  /** The fallocate(1) program. */
   fallocate?: string;
   now?: () => number;
 }
 
-/** A keeper counts 48 h without a beat; ten minutes keep that far away at no cost. */
+/** A keeper gives up after 48 h without a heartbeat. */
 const beatEveryMs = 10 * 60_000;
 const firstBeatMs = 30_000;
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
@@ -103,11 +104,11 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
   };
   const beat = startBeat(output, log);
 
-  /** The proc of a session's expected launch, adopted now if it was not yet. */
-  const workerOf = async (session: SessionState): Promise<AgentProcess | null> => {
+  /** The process of a session's expected launch, adopted now if it was not yet. */
+  const processOf = async (session: SessionState): Promise<AgentProcess | null> => {
     if (output.get(session.id) === undefined) await observeAll(context, [session]);
     const proc = output.get(session.id);
-    return proc !== undefined && session.run.run !== "none" && proc.launch === session.run.launch ? proc : null;
+    return proc !== undefined && proc.launch === expectedLaunch(session) ? proc : null;
   };
 
   return {
@@ -119,37 +120,38 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
     adoptUnrecorded: (session, launch, events) => adoptUnrecorded(context, session, launch, events),
     launch: (request) => launch(context, request),
     async send(session, prompt) {
-      const proc = await workerOf(session);
+      const proc = await processOf(session);
       return proc === null ? { sent: "not-now", why: "the agent is not running" } : sendPrompt(context, proc, prompt);
     },
     stop: (session, how) => stop(context, session, how),
     async capture(session, lines) {
-      return context.files.errorLines(session.id, launchOf(session), lines).join("\n");
+      return context.files.errorLines(session.id, expectedLaunch(session), lines).join("\n");
     },
     attachCommand: (session) => ["holdfast", "attach", session.id],
     onHint: (listener) => void listeners.push(listener),
     promptCapabilities(session) {
-      return session.run.run === "none" ? null : promptCapabilities(context.store, session.run.launch);
+      const expected = expectedLaunch(session);
+      return expected && promptCapabilities(context.store, expected);
     },
     async answer(session, requestId, optionId, by) {
-      const proc = await workerOf(session);
+      const proc = await processOf(session);
       if (proc === null) return { answered: false, why: "not-open" };
       return answerPermission(context, proc, requestId, optionId, by);
     },
     async cancel(session, how) {
-      const proc = await workerOf(session);
+      const proc = await processOf(session);
       return proc === null ? { cancelled: "no-turn" } : cancelTurn(context, proc, how);
     },
     async endTurn(session, by) {
-      const proc = await workerOf(session);
+      const proc = await processOf(session);
       return proc === null ? false : endTurn(context, proc, by);
     },
     async configure(session, pick, by) {
-      const proc = await workerOf(session);
-      return proc === null ? { told: false, why: "the agent is not running" } : configure(context, proc, pick, by);
+      const proc = await processOf(session);
+      return proc === null ? { applied: false, why: "the agent is not running" } : configure(context, proc, pick, by);
     },
     async deleteConversation(session) {
-      const proc = await workerOf(session);
+      const proc = await processOf(session);
       return proc === null ? "not-running" : deleteConversation(context, proc);
     },
     deleteByCommand: (session, env) => deleteByCommand(context, session, env),
@@ -158,7 +160,7 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
       if (proc !== undefined) void learn(context, proc, { restarting: true });
     },
     forget: (session) => context.files.removeAll(session.id),
-    errorLines: (session, lines) => context.files.errorLines(session.id, launchOf(session), lines),
+    errorLines: (session, lines) => context.files.errorLines(session.id, expectedLaunch(session), lines),
     async close() {
       clearInterval(beat);
       output.close();
@@ -169,11 +171,7 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
   };
 }
 
-function launchOf(session: SessionState): AgentProcess["launch"] | null {
-  return session.run.run === "none" ? null : session.run.launch;
-}
-
-/** Tells every keeper that a daemon is there. Its content must change; the clock is only where the number comes from. */
+/** Shows every keeper that a daemon runs. The content must change each time. */
 function startBeat(output: AgentOutput, log: Logger): NodeJS.Timeout {
   let last = 0;
   const timer = setInterval(() => {
@@ -184,7 +182,7 @@ function startBeat(output: AgentOutput, log: Logger): NodeJS.Timeout {
       try {
         writeFileSync(join(proc.directory, "beat"), `${process.pid} ${Math.round(now)}\n`, { mode: 0o600 });
       } catch (error) {
-        log.debug("a keeper could not be told that we are here", { session: proc.session, error });
+        log.debug("cannot write a heartbeat", { session: proc.session, error });
       }
     }
   }, firstBeatMs);
@@ -193,8 +191,8 @@ function startBeat(output: AgentOutput, log: Logger): NodeJS.Timeout {
 
 async function filesLost(context: AcpContext, proc: AgentProcess): Promise<void> {
   const { session, launch, directory } = proc;
-  context.log.error("an agent's files were removed under it; it is started again", { session, directory });
-  // First: whatever is asked meanwhile must not be given to it.
+  context.log.error("an agent's files were removed while it ran; restarting it", { session, directory });
+  // First: it must receive no more input.
   proc.feederGone = true;
   try {
     await context.store.chat(session, launch, (state) => {
@@ -216,7 +214,7 @@ async function filesLost(context: AcpContext, proc: AgentProcess): Promise<void>
   } catch (error) {
     proc.missingSince = null;
     proc.lossReported = false;
-    context.log.warn("the loss of an agent's files could not be recorded; it is tried again", { session, error });
+    context.log.warn("cannot record the loss of an agent's files; retrying", { session, error });
   }
   context.hint(session);
 }

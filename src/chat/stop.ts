@@ -1,18 +1,16 @@
 /**
- * Ends a chat agent: cancel its turn, await the answer, close its stdin and ask the tree to go, then force, then verify.
+ * Stops a chat agent: cancel its turn, await the response, close its stdin and signal the tree, then kill, then verify.
  * Never by force first: an agent writes its transcript some 100 ms late. The last read comes after the complete tree is
- * proven gone, because what an agent started may still write; then the launch's directory goes.
+ * proven gone, because its children may still write; then the launch's directory is removed.
  */
 import { existsSync } from "node:fs";
 import { forgetCgroup } from "../base/cgroup.ts";
 import { isAlive } from "../base/pid.ts";
-import { endTree } from "../base/process-tree.ts";
-import { reach } from "../base/test-points.ts";
 import type { StopResult } from "../ports/runtime.ts";
 import type { LaunchId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { launchMarker, type AgentRecord } from "../contract/worker-record.ts";
-import { markStopping } from "../base/stop-mark.ts";
+import { markStopping, stopTree } from "../base/stop-mark.ts";
 import type { AcpContext } from "./context.ts";
 import { ring } from "./agent-input.ts";
 import { cancelTurn } from "./turns.ts";
@@ -22,21 +20,17 @@ import {
   firstsOf,
   isFed,
   identityOf,
-  newAgentProcess,
   recordedIdentities,
-  type AgentProcess,
+  AgentProcess,
 } from "./agent-process.ts";
 import { readExit, readPids } from "./agent-files.ts";
 
-/** Real agents answer a cancel within 350 ms; one that hangs must not hold the stop up. */
+/** Real agents respond to a cancel within 350 ms; one that hangs must not delay the stop. */
 const cancelMs = 2_000;
 const forcedCancelMs = 500;
-const politeMs = 4_000;
-const forcedPoliteMs = 500;
-const leastForceMs = 500;
 const deathLines = 20;
 
-/** With `except`, of every launch but that one. */
+/** With `except`, stops every other launch. */
 export async function stop(
   context: AcpContext,
   session: SessionState,
@@ -45,7 +39,7 @@ export async function stop(
 ): Promise<StopResult> {
   const until = performance.now() + options.deadlineMs;
   const { files, output } = context;
-  const current = output.get(session.id) ?? findAgentProcess(context, session, null)?.proc ?? null;
+  const current = output.get(session.id) ?? findAgentProcess(context, session)?.proc ?? null;
   const proc = current?.launch === except ? null : current;
   if (proc !== null && isUp(context, proc)) {
     const known = output.get(session.id) === proc;
@@ -53,7 +47,7 @@ export async function stop(
     const waitMs = options.force ? forcedCancelMs : Math.min(cancelMs, options.deadlineMs / 4);
     if (isFed(proc)) await cancelTurn(context, proc, { by: "stop", waitMs });
     markStopping(proc.directory);
-    // Closes the agent's stdin; an agent that heeds that ends on its own.
+    // Closes the agent's stdin; most agents then exit on their own.
     ring(proc.directory, "q");
   }
   const launches = new Set([...files.launches(session.id), ...(proc === null ? [] : [proc.launch])]);
@@ -61,16 +55,10 @@ export async function stop(
   if (except !== null) launches.delete(except);
   const recorded = session.run.run === "up" && session.run.agent !== null ? [session.run.agent] : [];
   const roots = [...(proc === null ? [] : recordedIdentities(proc.record)), ...recorded];
-  const polite = options.force ? forcedPoliteMs : Math.min(politeMs, options.deadlineMs / 2);
-  const forceMs = Math.max(until - performance.now() - polite, leastForceMs);
   const records = [...launches].flatMap((launch) => recordOf(context, launch, proc) ?? []);
   const cgroups = records.flatMap(({ cgroup = null }) => cgroup ?? []);
-  const left = await endTree(
-    { roots, marker: { name: launchMarker, values: [...launches] }, cgroups, ...firstsOf(records) },
-    { politeMs: polite, forceMs, helpers: helpersOf(proc) },
-  );
-  const remaining = left.map(({ identity, what }) => ({ pid: identity.pid, what }));
-  await reach("stop.signalled");
+  const target = { roots, marker: { name: launchMarker, values: [...launches] }, cgroups, ...firstsOf(records) };
+  const remaining = await stopTree(target, { ...options, until, helpers: helpersOf(proc) });
   const exit = proc === null ? null : readExit(proc.directory);
   const lastLines = proc === null ? [] : files.errorLines(session.id, proc.launch, deathLines);
   if (remaining.length > 0) return { remaining, exit, lastLines };
@@ -82,8 +70,8 @@ export async function stop(
 }
 
 /**
- * Watcher and feeder. With a keeper they go at its word, and it is waited for because it records the exit status; the
- * watcher of a keeper that was killed would look again only at its next tick.
+ * Watcher and feeder. A keeper stops them, and is waited for because it records the exit status; the watcher of a killed
+ * keeper would notice only at its next tick.
  */
 function helpersOf(proc: AgentProcess | null): number[] {
   if (proc === null) return [];
@@ -91,13 +79,13 @@ function helpersOf(proc: AgentProcess | null): number[] {
   return [watcher, feeder].filter((pid) => pid !== null);
 }
 
-/** Reads what a launch of which nothing lives has left, and removes it. */
+/** Reads the last output of a launch of which nothing runs, and removes its files. */
 export async function clearAway(context: AcpContext, session: SessionState, proc: AgentProcess): Promise<void> {
   await clearLaunch(context, session, proc, proc.launch);
   finishSession(context, session);
 }
 
-/** The last read, then the files, then the rows: a crash in between repeats what is still to be done. */
+/** The last read, then the files, then the rows: after a crash in between the rest is done again. */
 async function clearLaunch(
   context: AcpContext,
   session: SessionState,
@@ -123,13 +111,13 @@ function recordOf(context: AcpContext, launch: LaunchId, known: AgentProcess | n
 
 function leftover(context: AcpContext, session: SessionState, launch: LaunchId): AgentProcess | null {
   const place = context.store.launchOffsets(launch);
-  // The store's word first, as everywhere: the file may be of another launch, and knows of no cut.
+  // The store first, as everywhere: the file may be of another launch, and has no truncation.
   const record = offsetsOf(context, launch)?.record ?? context.files.readRecord(session.id);
   if (place === null || record === null) return null;
-  return newAgentProcess({ ...record, launch }, context.files.directory(session.id, launch), place.outRead);
+  return new AgentProcess({ ...record, launch }, context.files.directory(session.id, launch), place.outRead);
 }
 
-/** The record goes last of all. */
+/** The record is removed last. */
 export function finishSession(context: AcpContext, session: SessionState): void {
   const { want } = context.store.session(session.id)?.intent ?? session.intent;
   if (want === "deleted") context.files.removeAll(session.id);

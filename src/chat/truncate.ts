@@ -1,8 +1,8 @@
 /**
- * Cuts an agent's `out` to nothing once all of it is read, where no hole can be punched into it. The agent is stopped, and
- * it appends: its next line stands at the start. A row says first that the file is being cut at its end; then it is cut;
- * then a row takes that back and sets the offset to 0, in one transaction. Whoever dies in between, the next daemon looks
- * at the file: shorter, or with other bytes before that end, it was cut; else it was not, and is read on as before.
+ * Empties an agent's `out` once all of it is read, if the file system does not support holes. The agent is paused, and
+ * appends: its next line goes to the start. First the truncation is recorded with the file's end; then the file is
+ * truncated; then one transaction removes the record and sets the offset to 0. After a crash in between, the next daemon
+ * inspects the file: if it is shorter, or has other bytes before that end, it was truncated.
  */
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
@@ -12,10 +12,10 @@ import type { AcpContext } from "./context.ts";
 import { outOf } from "./agent-output.ts";
 import type { AgentProcess } from "./agent-process.ts";
 
-/** So many bytes before the end are compared: some lines. */
+/** How many bytes before the end are compared: some lines. */
 const comparedBytes = 4096;
 
-/** Only while the agent and all that it started are stopped. False when there is half a line, which has to be waited for. */
+/** Only while the agent's complete tree is paused. False if the last line is incomplete. */
 export async function truncateRead(context: AcpContext, proc: AgentProcess): Promise<boolean> {
   await context.output.catchUp(proc);
   return context.output.alone(proc, async () => {
@@ -25,10 +25,10 @@ export async function truncateRead(context: AcpContext, proc: AgentProcess): Pro
       if (fstatSync(file).size !== at || at === 0) return false;
       await note(context, proc, { ...proc.record, truncating: { at, crc: crcBefore(file, at) } });
       await reach("truncate.noted");
-      // Written to in spite of all: then it is left as it is.
+      // Written to nevertheless: not truncated.
       if (fstatSync(file).size === at) {
         ftruncateSync(file, 0);
-        // On disk before the offset: after a power cut the old bytes must not be there to be read again.
+        // On disk before the offset: after a power cut the old bytes must not be read again.
         fsyncSync(file);
       }
     } finally {
@@ -41,7 +41,7 @@ export async function truncateRead(context: AcpContext, proc: AgentProcess): Pro
   });
 }
 
-/** Takes the note back; where the file was cut, what follows begins at its start. */
+/** Removes the record of a truncation; if the file was truncated, reading starts over at 0. */
 export async function settleCut(context: AcpContext, proc: AgentProcess): Promise<void> {
   const { truncating = null, ...rest } = proc.record;
   if (truncating === null) return;

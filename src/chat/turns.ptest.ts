@@ -150,10 +150,10 @@ test("[CHAT-26] mode and options that were picked are applied again to the next 
   await world.send(id, "say: kept");
   await world.ended(id);
   expect(await world.runtime.configure(world.state(id), { set: "mode", value: "plan" }, "person")).toEqual({
-    told: true,
+    applied: true,
   });
   expect(await world.runtime.configure(world.state(id), { set: "mode", value: "no such" }, "person")).toMatchObject({
-    told: false,
+    applied: false,
   });
   expect(world.state(id).picks.mode).toBe("plan");
   await stopped(world, id);

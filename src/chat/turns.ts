@@ -1,4 +1,4 @@
-/** What is said to a living agent on a user's behalf: prompts, answers, cancels, options. Each is a row before it is sent. */
+/** Prompts, answers, cancels and settings for a running agent. Each is stored before it is sent. */
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { crypto } from "../base/digest.ts";
 import type { Answered, CancelResult, ConfigureResult, ChatStore, PromptCapabilities } from "../ports/chat.ts";
@@ -16,7 +16,7 @@ import {
 import type { Actor, LaunchId, PromptId } from "../contract/ids.ts";
 import { agentIdOf } from "../contract/question.ts";
 import type { SessionState } from "../model/session.ts";
-import { ask, canReceive, flush, isGone, record } from "./client.ts";
+import { awaitOutput, canReceive, flush, isGone, record, sendRequest } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import { settingRequest } from "./handshake.ts";
 import { isFed, type AgentProcess } from "./agent-process.ts";
@@ -46,9 +46,9 @@ export async function sendPrompt(context: AcpContext, proc: AgentProcess, prompt
     if (why !== null) return { sent: "not-now", why };
   }
   proc.turnOpen = true;
-  // From here on it is the agent's: whatever dies now, the row is completed and never repeated.
+  // Stored: from here on its line is completed after any crash, and never sent twice.
   if ((await flush(context, proc)) && !proc.feederGone) return { sent: "seen", by: "in" };
-  // Damaged or left unfed in this very instant: no answer will come, and a turn that waits for one would never end. A daemon that lost
+  // The input was damaged, or its feeder died, just now: no response will come, so the turn ends here. A daemon that lost
   // its lock changes nothing: the next one completes the line.
   const never = context.stillOurs() && !canReceive(context, proc);
   await store.chat(session, launch, ({ turn }) =>
@@ -76,7 +76,7 @@ function promptStep(
   const params = { sessionId: state.agentSessionId, prompt };
   return {
     events: [
-      // What the agent began on its own has no answer of its own that could end it.
+      // A turn that the agent started itself has no response that could end it.
       ...(state.turn.turn === "open" ? [{ type: "turn.ended" as const, stopReason: "quiet", promptId: null }] : []),
       { type: "prompt.sent", promptId, seenBy: "in" },
       { type: "turn.started", promptId },
@@ -94,7 +94,7 @@ export async function answerPermission(
 ): Promise<Answered> {
   const { launch, session } = proc;
   let outcome: Answered = { answered: false, why: "not-open" };
-  // Such an agent is replaced, and its question goes with it.
+  // Such an agent is replaced, and its permission requests are closed.
   if (!canReceive(context, proc)) return outcome;
   await context.store.chat(session, launch, (state, place) => {
     const open = state.permissions.find((one) => one.requestId === requestId);
@@ -122,7 +122,7 @@ export async function answerPermission(
   return outcome;
 }
 
-/** Some agents end a cancelled turn only once their open question was answered with `cancelled`; the protocol wants it so. */
+/** Open permission requests are answered with `cancelled`, as the protocol requires: some agents end the turn only then. */
 export async function cancelTurn(
   context: AcpContext,
   proc: AgentProcess,
@@ -135,26 +135,19 @@ export async function cancelTurn(
     return startedAt === null || place === null ? null : cancelStep(state, place, by);
   });
   if (startedAt === null) return { cancelled: "no-turn" };
-  if (!(await flush(context, proc))) return { cancelled: "not-told", why: "the agent's input could not be written" };
+  if (!(await flush(context, proc))) return { cancelled: "not-sent", why: "the agent's input could not be written" };
   const ended = (): string | null => {
     const turn = context.store.session(session)?.turn;
     if (turn === undefined || turn.turn === "none") return "";
     if (turn.turn === "ended") return turn.stopReason;
     return turn.startedAt === startedAt ? null : "";
   };
-  const until = performance.now() + waitMs;
-  proc.waiting++;
-  try {
-    for (;;) {
-      const stopReason = ended();
-      if (stopReason !== null) return { cancelled: "ended", stopReason };
-      const left = until - performance.now();
-      if (left <= 0 || isGone(proc)) return { cancelled: "not-yet" };
-      await context.outputSignal.next(session, Math.min(left, 100));
-    }
-  } finally {
-    proc.waiting--;
-  }
+  const outcome = await awaitOutput(context, proc, waitMs, (): CancelResult | null => {
+    const stopReason = ended();
+    if (stopReason !== null) return { cancelled: "ended", stopReason };
+    return isGone(proc) ? { cancelled: "not-yet" } : null;
+  });
+  return outcome ?? { cancelled: "not-yet" };
 }
 
 function cancelStep(state: SessionState, { launch, inEnd }: LaunchOffsets, by: Actor): ChatStep {
@@ -206,19 +199,19 @@ export async function configure(
   by: Actor,
 ): Promise<ConfigureResult> {
   const agentSessionId = context.store.session(proc.session)?.agentSessionId ?? null;
-  if (agentSessionId === null) return { told: false, why: "the conversation is not open yet" };
+  if (agentSessionId === null) return { applied: false, why: "the conversation is not open yet" };
   const request = settingRequest(agentSessionId, pick, settingKey(pick, by, crypto().randomUUID()));
-  const answer = await ask(context, proc, { ...request, deadlineMs: context.deadlines.configureMs });
-  if (answer.is === "result") return { told: true };
-  if (answer.is === "error") return { told: false, why: answer.message };
-  return { told: false, why: answer.is === "late" ? "the agent did not answer in time" : "the agent has ended" };
+  const answer = await sendRequest(context, proc, { ...request, deadlineMs: context.deadlines.configureMs });
+  if (answer.is === "result") return { applied: true };
+  if (answer.is === "error") return { applied: false, why: answer.message };
+  return { applied: false, why: answer.is === "late" ? "the agent did not answer in time" : "the agent has ended" };
 }
 
 function isCurrent(state: SessionState, launch: LaunchId): boolean {
   return (state.run.run === "up" || state.run.run === "launching") && state.run.launch === launch;
 }
 
-/** Null before the agent has answered `initialize`. What it does not say it can, it cannot. */
+/** Null before the agent has responded to `initialize`. A capability that it does not list is missing. */
 export function promptCapabilities(store: ChatStore, launch: LaunchId): PromptCapabilities | null {
   const answer = store.inputRow(launch, "init")?.answer ?? null;
   if (answer === null) return null;
@@ -236,14 +229,14 @@ function promptBlocks(prompt: PromptToSend, can: PromptCapabilities | null): Con
       }
       const { path, name, text } = attachment;
       const uri = pathToFileURL(path).href;
-      // A link is understood by every agent; the words that somebody chose go along where that is possible.
+      // Every agent supports links; the selected text is embedded if the agent supports that.
       if (text === null || can?.embeddedContext !== true) return { type: "resource_link", uri, name };
       return { type: "resource", resource: { uri, text, mimeType: "text/plain" } };
     }),
   ];
 }
 
-/** Null when nothing stands against sending it. */
+/** Null if the agent supports all of it. */
 function reasonNotToTake(prompt: PromptToSend, can: PromptCapabilities | null): string | null {
   const hasImage = prompt.attachments?.some(({ type }) => type === "image") ?? false;
   return hasImage && can !== null && !can.image ? "this agent takes no images" : null;

@@ -29,6 +29,12 @@ export class Input {
     return typeof value === "string" ? value : undefined;
   }
 
+  /** The values of those options that were given. */
+  texts<Name extends string>(...names: readonly Name[]): { [K in Name]?: string } {
+    const given = names.flatMap((name) => (this.text(name) === undefined ? [] : [[name, this.text(name)]]));
+    return Object.fromEntries(given) as { [K in Name]?: string };
+  }
+
   /** All values of a repeatable option. */
   list(long: string): readonly string[] {
     const value = this.#options.get(long);
@@ -36,7 +42,7 @@ export class Input {
   }
 }
 
-/** The kind of value, for completion. */
+/** The kind of value, for completion; without one, nothing is offered. */
 export type Completes =
   | "session"
   | "chat"
@@ -46,8 +52,7 @@ export type Completes =
   | "trash"
   | "device"
   | "file"
-  | "directory"
-  | "none";
+  | "directory";
 
 export interface ArgumentEntry {
   name: string;
@@ -81,8 +86,10 @@ export interface CommandEntry {
   examples: readonly (readonly [string, string])[];
   /** More help, below the options. */
   notes?: string;
-  /** `starts`: starts the daemon if it is not running, unless `--no-start`. `alone`: works without a daemon. */
-  daemon: "starts" | "alone";
+  /** Works without a daemon. By default a command starts it if it is not running, unless `--no-start`. */
+  daemon?: "alone";
+  /** The description of `--json`; false if the command has no such option. */
+  json?: string | false;
   /** For `Failed to <fails> session <first argument>: …`; without it errors are printed unchanged. */
   fails?: string;
   /** Resolves to the exit code; undefined means 0. Failures are thrown. */
@@ -94,7 +101,6 @@ export type IndexEntry =
   | { name: string; summary: string; hidden?: true; load: () => Promise<CommandEntry> }
   | { name: string; summary: string; example: string; group: readonly IndexEntry[] };
 
-export const jsonOption: OptionEntry = { long: "json", description: "Print JSON" };
 export const projectOption: OptionEntry = {
   long: "project",
   short: "p",
@@ -128,8 +134,9 @@ export const projectArgument: ArgumentEntry = {
   completes: "project",
 };
 
-export function optionsOf(entry: CommandEntry): readonly OptionEntry[] {
-  return entry.daemon === "starts" ? [...(entry.options ?? []), noStartOption] : (entry.options ?? []);
+export function optionsOf({ options = [], json = "Print JSON", daemon }: CommandEntry): readonly OptionEntry[] {
+  const jsonOptions = json === false ? [] : [{ long: "json", description: json }];
+  return [...options, ...jsonOptions, ...(daemon === "alone" ? [] : [noStartOption])];
 }
 
 /** The value of an option that must be an integer above 0. */

@@ -6,18 +6,13 @@ import { jsonText, makePaint, type Paint, wantsColors } from "./render/text.ts";
 import { fstatSync, statSync, writeSync } from "node:fs";
 
 interface StandardIo {
-  out(text: string): void;
+  out: (text: string) => void;
   /** Writes to stdout without a line end. */
-  write(text: string): void;
-  err(text: string): void;
-  isTerminal(descriptor: 0 | 1 | 2): boolean;
+  write: (text: string) => void;
+  err: (text: string) => void;
+  isTerminal: (descriptor: 0 | 1 | 2) => boolean;
   /** Size of the terminal on stdout; null if it is not a terminal or does not report its size. */
-  size(): TerminalSize | null;
-}
-
-interface TerminalSize {
-  columns: number;
-  rows: number;
+  terminalSize: () => { columns: number; rows: number } | null;
 }
 
 /** Writes to the file descriptors directly: process.stdout takes 2 ms to create, and its writes can be lost on exit. */
@@ -35,7 +30,7 @@ export const standardIo: StandardIo = {
       return false;
     }
   },
-  size: () => {
+  terminalSize: () => {
     if (!standardIo.isTerminal(1)) return null;
     const [columns, rows] = process.stdout.getWindowSize();
     return columns > 0 && rows > 0 ? { columns, rows } : null;
@@ -60,23 +55,20 @@ function writeAll(descriptor: number, text: string): void {
   }
 }
 
-export interface Context {
+export interface Context extends StandardIo {
   env: NodeJS.ProcessEnv;
   cwd: string;
   /** Directory of the running bundle. */
   dist: string;
   paths: Paths;
   paint: Paint;
-  out: (text: string) => void;
-  /** Writes to stdout without a line end. */
-  write: (text: string) => void;
-  err: (text: string) => void;
-  isTerminal: (descriptor: 0 | 1 | 2) => boolean;
-  /** Of the terminal that stdout is; null in pipes and files. */
-  terminalSize: () => TerminalSize | null;
   now: () => number;
-  /** Prints a value as JSON, the only output on stdout. */
-  json: (value: unknown) => void;
+  /** With `--json`, `out` prints nothing: the value is the only output on stdout. */
+  useJson: (json: boolean) => void;
+  /** Prints a value as JSON, on one line without an indent. */
+  json: (value: unknown, indent?: number) => void;
+  /** Prints a command's result: the value with `--json`, otherwise the text, of a failure on stderr. Returns the exit code. */
+  print: (value: unknown, text: string | readonly string[] | null, hasFailed?: boolean) => number;
   /** Whether this command may start the daemon. */
   mayStart: boolean;
   /** Whether `--no-start` was given, for hints. */
@@ -94,6 +86,7 @@ export interface ContextOptions {
 
 export function createContext({ env, cwd, dist, io, now = Date.now }: ContextOptions): Context {
   let paint: Paint | undefined;
+  let asJson = false;
   const paths = resolvePaths(env);
   const own = env["HOLDFAST_HOME"] ?? "";
   const context: Context = {
@@ -105,13 +98,18 @@ export function createContext({ env, cwd, dist, io, now = Date.now }: ContextOpt
     get paint() {
       return (paint ??= makePaint(wantsColors(env, io.isTerminal(1))));
     },
-    out: (text) => io.out(text),
-    write: (text) => io.write(text),
-    err: (text) => io.err(text),
-    isTerminal: (descriptor) => io.isTerminal(descriptor),
-    terminalSize: () => io.size(),
+    ...io,
     now,
-    json: (value) => io.out(jsonText(value, 2)),
+    useJson: (json) => {
+      asJson = json;
+      context.out = json ? () => undefined : io.out;
+    },
+    json: (value, indent = 2) => io.out(jsonText(value, indent)),
+    print: (value, text, hasFailed = false) => {
+      if (asJson) context.json(value);
+      else if (text !== null) (hasFailed ? io.err : io.out)(typeof text === "string" ? text : text.join("\n"));
+      return hasFailed ? 1 : 0;
+    },
     mayStart: false,
     call: (route, options) => clientOf(context).call(route, options),
   };

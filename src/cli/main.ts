@@ -91,7 +91,8 @@ function columnsOf(context: Context): number {
 
 async function runCommand(command: CommandEntry, input: Input, context: Context): Promise<number> {
   context.noStart = input.flag("no-start");
-  context.mayStart = command.daemon === "starts" && !input.flag("no-start");
+  context.mayStart = command.daemon !== "alone" && !context.noStart;
+  context.useJson(input.flag("json"));
   try {
     return (await command.run(context, input)) ?? 0;
   } catch (error) {

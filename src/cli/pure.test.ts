@@ -13,7 +13,7 @@ import { splitCommand } from "./commands/session/attach.ts";
 import { managerVariables, parseReport } from "./system/daemon/start.ts";
 import { hasProcesses } from "./commands/daemon/stop.ts";
 
-describe("[CLI-12] what spawn's words mean", () => {
+describe("[CLI-12] the meaning of spawn's arguments", () => {
   const projects = ["my-app", "other"].map((id) => ({ id }) as ProjectJson);
   const here = projects[0]!;
   const target = (args: string[], at: ProjectJson | null, issueOption?: string): unknown =>
@@ -130,7 +130,7 @@ test("[CLI-53] only the process that systemd itself started is managed by it", (
   expect(managerVariables({}, 8)).toEqual({});
 });
 
-test("[CLI-50] every session with a live process counts as at work, and one that cannot be seen", () => {
+test("[CLI-50] every session with a live process counts as running, and so does an unknown one", () => {
   const processes = [{ pid: 1, startedAt: null, what: "agent" }];
   expect(hasProcesses({ status: "killed", processes })).toBe(true);
   expect(hasProcesses({ status: "unknown", processes: [] })).toBe(true);
@@ -148,7 +148,7 @@ test("[CLI-57] versions and disk space are judged", () => {
   expect(levels).toEqual(["ok", "warn", "fail"]);
 });
 
-test("[CLI-62] a system that cannot reserve room for chat agents is told of, as a warning", () => {
+test("[CLI-62] a system that cannot reserve disk space for chat agents gets a warning", () => {
   expect(judgeReserve("/usr/bin/fallocate").level).toBe("ok");
   expect(judgeReserve(null)).toMatchObject({ level: "warn", message: expect.stringContaining("full disk") as string });
 });

@@ -1,11 +1,14 @@
-/** A session's events behind a sequence number, or the last ones, page by page. */
-import { isLastPage } from "../contract/stream.ts";
-import type { EventJson } from "../contract/stream.ts";
+/** Reads a session's events page by page: those after a sequence number, or the last turns. */
+import { HoldfastError } from "../contract/errors.ts";
+import type { SessionJson } from "../contract/session.ts";
+import { type EventJson, isLastPage } from "../contract/stream.ts";
+import type { Input, OptionEntry } from "./command.ts";
 import type { Context } from "./context.ts";
+import { startOfTurns } from "./render/transcript.ts";
 
 const pageSize = 1_000;
 
-/** `take` gets each event once, in order; what it has seen is where a later call goes on. */
+/** `take` receives each event once, in order. */
 export async function readOn(
   context: Context,
   id: string,
@@ -42,4 +45,36 @@ export async function readBack(
     to = since;
   }
   return events;
+}
+
+export interface PastTurns {
+  /** May begin earlier: with what the turns refer to. */
+  events: EventJson[];
+  /** Sequence number of the first event that belongs to the turns. */
+  from: number;
+  /** Sequence number of the last event that was read. */
+  last: number;
+}
+
+export const turnsOption: OptionEntry = {
+  long: "turns",
+  short: "n",
+  value: "number",
+  description: "Show only the last N turns",
+};
+
+/** The number of turns on the command line. */
+export function readTurnsOption<T>(input: Input, standard: T): number | T {
+  const turns = input.text("turns");
+  if (turns === undefined) return standard;
+  if (!/^\d{1,6}$/.test(turns)) throw new HoldfastError("usage", `-n must be an integer, not ${turns}.`);
+  return Number(turns);
+}
+
+/** `turns` null: all of them. */
+export async function readTurns(context: Context, session: SessionJson, turns: number | null): Promise<PastTurns> {
+  const { id, seq } = session;
+  const events = await readBack(context, id, seq, (found) => turns !== null && startOfTurns(found, turns) !== null);
+  const from = turns === null ? 0 : (startOfTurns(events, turns) ?? 0);
+  return { events, from, last: seq };
 }

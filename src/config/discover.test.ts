@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ProjectRow } from "../ports/store.ts";
 import { HoldfastError } from "../contract/errors.ts";
 import { asProjectId } from "../contract/ids.ts";
-import { findConfig } from "./discover.ts";
+import { findConfig } from "./repository.ts";
 import { openProjects, type ConfiguredProjects } from "./projects.ts";
 import { trustsAll } from "./trust.fixture.ts";
 
@@ -48,7 +48,7 @@ const refusal = async (work: Promise<unknown>): Promise<string[]> => {
   return [error.code, error.message.replaceAll(root, "ROOT"), (error.hint ?? "").replaceAll(root, "ROOT")];
 };
 
-test("[CONFIG-12] the file is looked for upwards, to the repository's root and not beyond", () => {
+test("[CONFIG-12] the file is found upwards, up to the repository's root", () => {
   put("holdfast.yaml", "");
   makeRepository("app");
   mkdirSync(join(root, "app/src/deep"), { recursive: true });
@@ -93,7 +93,7 @@ test("[CONFIG-13] the projects of a file are found by its directory or by its na
   expect(await projects.at(file, [])).toEqual(expected);
 });
 
-test("[CONFIG-13] a file without projects describes the repository it stands in", async () => {
+test("[CONFIG-13] a file without projects describes its own repository", async () => {
   makeRepository("app");
   put("app/holdfast.yaml", "defaults: {agent: codex}\n");
   const [found] = await projects.at(join(root, "app"), []);
@@ -101,7 +101,7 @@ test("[CONFIG-13] a file without projects describes the repository it stands in"
   expect(found && (await projects.settings(found))).toMatchObject({ agent: "codex", defaultBranch: "main" });
 });
 
-test("[CONFIG-14] what is no repository is refused", async () => {
+test("[CONFIG-14] a path that is not a repository is refused", async () => {
   makeRepository("app");
   mkdirSync(join(root, "app/src"));
   mkdirSync(join(root, "plain"));
@@ -122,7 +122,7 @@ test("[CONFIG-14] what is no repository is refused", async () => {
   ]);
 });
 
-test("[CONFIG-14] a path in the file that is no repository is told with its line", async () => {
+test("[CONFIG-14] a path in the file that is not a repository is reported with its line", async () => {
   makeRepository("app");
   put("app/holdfast.yaml", "projects:\n  a: {path: ./gone}\n  b:\n    path: .\n    tracker: {type: linear}\n");
   expect(await refusal(projects.at(join(root, "app"), []))).toEqual([
@@ -178,7 +178,7 @@ test("[CONFIG-15] settings follow the files, and a wrong one names its line", as
   expect(await projects.agents([app])).toMatchObject({ user: null, projects: { app: [{ id: "one" }] } });
 });
 
-test("[CONFIG-15] a file that is gone, or no longer has the project, is told and not guessed around", async () => {
+test("[CONFIG-15] a file that no longer exists or lacks the project is an error", async () => {
   makeRepository("app");
   put("app/holdfast.yaml", "projects:\n  app: {}\n");
   const [app] = await projects.at(join(root, "app"), []);
@@ -197,7 +197,7 @@ test("[CONFIG-15] a file that is gone, or no longer has the project, is told and
   ]);
 });
 
-test("[CONFIG-15] a default branch that files do not tell has to be set", async () => {
+test("[CONFIG-15] an undetectable default branch must be set", async () => {
   makeRepository("app");
   put("app/.git/HEAD", "1111111111111111111111111111111111111111\n");
   expect(await refusal(projects.settings(row("app", "app", "app")))).toEqual([

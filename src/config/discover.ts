@@ -5,25 +5,13 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { ProjectRow } from "../ports/store.ts";
 import { HoldfastError } from "../contract/errors.ts";
 import { asProjectId } from "../contract/ids.ts";
-import { type ConfigCache, type Loaded, userConfig } from "./load.ts";
+import { type ConfigCache, type Readable } from "./load.ts";
 import { prefixFor, safeName, unused } from "./names.ts";
 import { problemsError, type Problem } from "./file.ts";
-import { remoteTrackerOf, repositoryAt, repositoryRoot, type Repository } from "./repository.ts";
+import { configName, remoteTrackerOf, repositoryAt, type Repository } from "./repository.ts";
 import { resolvePath, resolveProject, type ResolvedProject, needsRepo } from "./resolve.ts";
 import type { HoldfastConfig, UserConfig } from "./schema.ts";
 import { isWithin, noFile } from "./trust.ts";
-
-export const configName = "holdfast.yaml";
-
-/** The nearest holdfast.yaml from `start` up to the repository's root (or the top, outside any repository), or null. */
-export function findConfig(start: string): string | null {
-  const root = repositoryRoot(start);
-  for (let directory = resolve(start); ; directory = dirname(directory)) {
-    const file = join(directory, configName);
-    if (existsSync(file)) return file;
-    if (directory === root || dirname(directory) === directory) return null;
-  }
-}
 
 export interface DiscoverOptions {
   /** The user's own config.yaml; it may not exist. */
@@ -44,13 +32,14 @@ export async function projectsAt(
   options: DiscoverOptions,
 ): Promise<ResolvedProject[]> {
   const { cache, move = false } = options;
-  const user = await userConfig(cache, options.userFile);
+  const user: UserConfig = (await cache.require(options.userFile, "user")).config;
   const file = configAt(path);
-  if (file === null) return [ofRepository(requireRepository(path), taken, user, move)];
-  const loaded = await cache.load(file);
-  if (!loaded.ok) throw problemsError(loaded.problems);
-  const ids = Object.keys(loaded.config.projects ?? {});
-  if (ids.length === 0) return [ofFile(loaded, requireRepository(dirname(file)), null, taken, user, move)];
+  const shared = { id: null, taken, user, move };
+  if (file === null) return [named({ ...shared, repository: requireRepository(path), file, config: {} })];
+  const loaded = await cache.require(file);
+  const { config } = loaded;
+  const ids = Object.keys(config.projects ?? {});
+  if (ids.length === 0) return [named({ ...shared, repository: requireRepository(dirname(file)), file, config })];
   const home = options.home ?? homedir();
   const checked = ids.map((id) => locate(loaded, id, home, user));
   const problems = checked.flatMap((found) => ("problem" in found ? [found.problem] : []));
@@ -58,7 +47,7 @@ export async function projectsAt(
   const known = [...taken];
   return checked.flatMap((found) => {
     if ("problem" in found) return [];
-    const project = ofFile(loaded, found.repository, found.id, known, user, move);
+    const project = named({ ...shared, ...found, file, config, taken: known });
     known.push(project);
     return [project];
   });
@@ -89,54 +78,27 @@ export function requireRepository(path: string): Repository {
 }
 
 type Located = { id: string; repository: Repository } | { problem: Problem };
-type Good = Extract<Loaded<HoldfastConfig>, { ok: true }>;
 
-function locate(loaded: Good, id: string, home: string, user: UserConfig): Located {
+function locate(loaded: Readable, id: string, home: string, user: UserConfig): Located {
   const project = loaded.config.projects?.[id];
   const path = resolvePath(project?.path ?? ".", loaded.file, home);
   const at = repositoryAt(path);
-  const place = project?.path === undefined ? ["projects", id] : ["projects", id, "path"];
+  const wrong = (key: "path" | "tracker", message: string, hint: string | null): Located => {
+    const where = project?.[key] === undefined ? ["projects", id] : ["projects", id, key];
+    return { problem: loaded.problem(where, message, hint) };
+  };
   // Otherwise a cloned repository could configure the sessions of another one.
   if (!isWithin(dirname(loaded.file), path)) {
-    return {
-      problem: loaded.problem(
-        place,
-        `${path} is outside the directory of this file`,
-        "register that repository itself",
-      ),
-    };
+    return wrong("path", `${path} is outside the directory of this file`, "register that repository itself");
   }
   if (at.is === "inside") {
-    return {
-      problem: loaded.problem(place, `${path} is not a git repository, but inside one`, `use its root: ${at.root}`),
-    };
+    return wrong("path", `${path} is not a git repository, but inside one`, `use its root: ${at.root}`);
   }
-  if (at.is === "not") return { problem: loaded.problem(place, `${path} is not a git repository: ${at.why}`, null) };
+  if (at.is === "not") return wrong("path", `${path} is not a git repository: ${at.why}`, null);
   if (needsRepo(project?.tracker, remoteTrackerOf(at.repository, user.trackers))) {
-    const where = ["projects", id, "tracker"];
-    return { problem: loaded.problem(where, '"tracker" needs "repo"', "it cannot be detected from the origin remote") };
+    return wrong("tracker", '"tracker" needs "repo"', "it cannot be detected from the origin remote");
   }
   return { id, repository: at.repository };
-}
-
-function ofRepository(
-  repository: Repository,
-  taken: readonly Registered[],
-  user: UserConfig,
-  move: boolean,
-): ResolvedProject {
-  return named({ repository, id: null, file: null, config: {}, taken, user, move });
-}
-
-function ofFile(
-  loaded: Good,
-  repository: Repository,
-  id: string | null,
-  taken: readonly Registered[],
-  user: UserConfig,
-  move: boolean,
-): ResolvedProject {
-  return named({ repository, id, file: loaded.file, config: loaded.config, taken, user, move });
 }
 
 interface Naming {

@@ -82,22 +82,17 @@ function unknownKey(key: string, path: Path, context: IssueContext): Explained {
   const valid = keysOf(schemaAt(context.schema, path));
   const close = nearest(key, valid);
   const elsewhere = placesOf(context.schema, key);
-  const hint =
-    key === "<<"
-      ? "merge keys are not supported; write the keys out"
-      : key === "projects"
-        ? "define projects in the repository's holdfast.yaml"
-        : key === "trackers"
-          ? "hosts and their variables belong in your own config.yaml"
-          : key === "permissions"
-            ? "permission rules belong in your own config.yaml; a repository cannot grant permissions"
-            : elsewhere.length > 0
-              ? `it belongs under ${elsewhere.join(" or ")}`
-              : close !== null
-                ? `did you mean ${quote(close)}?`
-                : `valid here: ${valid.join(", ")}`;
+  const other = close === null ? `valid here: ${valid.join(", ")}` : `did you mean ${quote(close)}?`;
+  const hint = keyHints.get(key) ?? (elsewhere.length > 0 ? `it belongs under ${elsewhere.join(" or ")}` : other);
   return { path: [...path, key], at: "key", message: `unknown key ${quote(key)}`, hint };
 }
+
+const keyHints = new Map([
+  ["<<", "merge keys are not supported; write the keys out"],
+  ["projects", "define projects in the repository's holdfast.yaml"],
+  ["trackers", "hosts and their variables belong in your own config.yaml"],
+  ["permissions", "permission rules belong in your own config.yaml; a repository cannot grant permissions"],
+]);
 
 function badKey(path: Path): { message: string; hint: string } {
   const key = String(path.at(-1));

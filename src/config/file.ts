@@ -1,6 +1,6 @@
 /** A configuration file: its text, a stamp to detect changes, and the problems found in it. */
 import { isUtf8 } from "node:buffer";
-import { constants } from "node:fs";
+import { type BigIntStats, constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { basename } from "node:path";
 import { HoldfastError } from "../contract/errors.ts";
@@ -12,18 +12,8 @@ export interface FileStamp {
   key: string;
 }
 
-export function stampOf(stat: {
-  dev: bigint;
-  ino: bigint;
-  size: bigint;
-  mtimeNs: bigint;
-  ctimeNs: bigint;
-  mtimeMs: bigint;
-}): FileStamp {
-  return {
-    mtimeMs: Number(stat.mtimeMs),
-    key: [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(":"),
-  };
+export function stampOf({ dev, ino, size, mtimeNs, ctimeNs, mtimeMs }: BigIntStats): FileStamp {
+  return { mtimeMs: Number(mtimeMs), key: [dev, ino, size, mtimeNs, ctimeNs].join(":") };
 }
 
 /**
@@ -65,10 +55,9 @@ export async function readConfigFile(file: string): Promise<FileText> {
     const stat = await handle.stat({ bigint: true });
     const stamp = stampOf(stat);
     if (!stat.isFile()) return refused("is not a file", stat.isDirectory() ? "it is a directory" : null, stamp);
-    if (stat.size > maxConfigBytes) return refused("is larger than 1 MiB", "a configuration file is small text", stamp);
-    const bytes = await handle.readFile();
+    const bytes = stat.size > maxConfigBytes ? null : await handle.readFile();
     // It may have grown since it was measured.
-    if (bytes.length > maxConfigBytes)
+    if (bytes === null || bytes.length > maxConfigBytes)
       return refused("is larger than 1 MiB", "a configuration file is small text", stamp);
     if (!isUtf8(bytes)) return refused("is not UTF-8 text", "save the file as UTF-8", stamp, firstBadLine(bytes));
     return { is: "text", text: new TextDecoder().decode(bytes), stamp };

@@ -59,7 +59,7 @@ test("[CONFIG-17] the comment names the prefix that the project gets", () => {
   expect(makeConfig({ ...fresh, takenPrefixes: ["ma", "ma2"] })).toContain("# prefix: ma3 ");
 });
 
-test("[CONFIG-16] what it writes can be read, whatever the directory is called, comments taken away or not", async () => {
+test("[CONFIG-16] its file is valid for any directory name, with comments or without", async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ minLength: 1 }), async (name) => {
       const directory = join("/nowhere", name.replaceAll("\0", ""));

@@ -3,9 +3,8 @@ import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { createDurable } from "../base/durable-file.ts";
 import { idsWithModel } from "../agents/registry.ts";
-import { configName } from "./discover.ts";
 import { prefixFor, safeName, unused } from "./names.ts";
-import { defaultBranchOf, repositoryAt } from "./repository.ts";
+import { configName, defaultBranchOf, repositoryAt } from "./repository.ts";
 import { builtInDefaults } from "./schema.ts";
 
 export interface FreshConfig {

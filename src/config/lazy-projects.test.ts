@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test("[CONFIG-21] what the files say of agents is kept until a file, or the program, is another", async () => {
+test("[CONFIG-21] the files' agents are cached until a file or the program changes", async () => {
   expect(await ids("build 1")).toEqual(["one"]);
   // Nothing but what was kept can say this: the file is not read again.
   kept = kept!.replaceAll('"one"', '"kept"');
@@ -29,7 +29,7 @@ test("[CONFIG-21] what the files say of agents is kept until a file, or the prog
   expect(await ids("build 2")).toEqual(["two"]);
 });
 
-test("[CONFIG-21] a project that is registered since has its own agents", async () => {
+test("[CONFIG-21] a newly registered project has its own agents", async () => {
   expect(await ids("build 1")).toEqual(["one"]);
   rows.push({ ...rows[0]!, id: asProjectId("other"), configFile: null });
   expect(await ids("build 1")).toEqual(["one"]);
@@ -37,12 +37,12 @@ test("[CONFIG-21] a project that is registered since has its own agents", async 
   expect(await ids("build 1")).toEqual(["one", "one"]);
 });
 
-test("[CONFIG-21] a file that may still change within its timestamp is not kept", async () => {
+test("[CONFIG-21] a file that may still change within its timestamp is not cached", async () => {
   expect(await ids("build 1", statSync(rows[0]!.configFile!).mtimeMs + 1000)).toEqual(["one"]);
   expect(kept).toBeNull();
 });
 
-test("[CONFIG-21] a start whose disk is full keeps nothing, and still knows the agents", async () => {
+test("[CONFIG-21] a start on a full disk caches nothing, and still knows the agents", async () => {
   const options = {
     userConfig: join(root, "none.yaml"),
     trust: trustsAll,

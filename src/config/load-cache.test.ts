@@ -20,7 +20,7 @@ test("[CONFIG-18] a file that did not change is not parsed again", async () => {
   expect(await cache.load(file)).toBe(await cache.load(file));
 });
 
-test("[CONFIG-18] a change is seen, also one that keeps size and time, by another inode", async () => {
+test("[CONFIG-18] a change is detected, even with the same size and time, by the inode", async () => {
   const cache = new ConfigCache(later);
   const first = await cache.load(file);
   const other = join(root, "other");

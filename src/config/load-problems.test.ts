@@ -281,7 +281,7 @@ const wrong: [name: string, text: string, said: string[], kind?: ConfigKind][] =
 ];
 
 describe("parseConfig", () => {
-  test.each(wrong)("[CONFIG-1] %s is told with its line", async (_, text, said, kind) => {
+  test.each(wrong)("[CONFIG-1] %s is reported with its line", async (_, text, said, kind) => {
     const loaded = await parseConfig(file, text, kind);
     expect(loaded.ok ? [] : loaded.problems.map((problem) => formatProblem(problem))).toEqual(
       said.map((line) => `holdfast.yaml:${line}`),
@@ -323,7 +323,7 @@ describe("parseConfig", () => {
     expect(problem).toEqual({ file, line: 3, column: 11, message: "is gone", hint: null });
   });
 
-  test("the error for a person holds every line and says that nothing happened", async () => {
+  test("the error contains every line and states that nothing was changed", async () => {
     const loaded = await parseConfig(file, "a: 1\nb: 2\n");
     const error = problemsError(loaded.ok ? [] : loaded.problems);
     expect(error).toMatchObject({ code: "invalid", hint: "Fix the file and try again; nothing was changed." });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { file } from "./load.fixture.ts";
-import { loadConfig, loadUserConfig, parseConfig } from "./load.ts";
+import { loadConfig, parseConfig } from "./load.ts";
 import { formatProblem, maxConfigBytes } from "./file.ts";
 
 describe("parseConfig", () => {
@@ -78,6 +78,6 @@ describe("loadConfig", () => {
   test("an absent holdfast.yaml is a problem, an absent config.yaml is not", async () => {
     const path = join(directory, "none.yaml");
     expect(await said(path)).toEqual(["f:1:1: the file does not exist (create one: holdfast init)"]);
-    expect(await loadUserConfig(path)).toMatchObject({ ok: true, config: {} });
+    expect(await loadConfig(path, "user")).toMatchObject({ ok: true, config: {} });
   });
 });

@@ -1,6 +1,6 @@
 /** Reads a configuration file, parsed again only if it changed. All problems are reported together, each with its line. */
 import * as z from "zod/mini";
-import { configSchema, userConfigSchema, type HoldfastConfig, type UserConfig } from "./schema.ts";
+import { configSchema, userConfigSchema, type HoldfastConfig } from "./schema.ts";
 import { explain, schemaAt, valueAt } from "./explain.ts";
 import { byPosition, type Problem, readConfigFile, type FileText, isSettled, stampOf, problemsError } from "./file.ts";
 import { quote } from "./values.ts";
@@ -10,7 +10,7 @@ import { stat } from "node:fs/promises";
 interface Entry {
   key: string;
   settled: boolean;
-  loaded: Loaded<HoldfastConfig>;
+  loaded: Loaded;
 }
 
 export class ConfigCache {
@@ -21,7 +21,7 @@ export class ConfigCache {
     this.#now = now;
   }
 
-  async load(file: string, kind: ConfigKind = "project"): Promise<Loaded<HoldfastConfig>> {
+  async load(file: string, kind: ConfigKind = "project"): Promise<Loaded> {
     const entry = this.#entries.get(file);
     if (entry?.settled === true && entry.key === (await keyOf(file))) return entry.loaded;
     const startedAt = this.#now();
@@ -30,6 +30,13 @@ export class ConfigCache {
     const stamp = read.is === "absent" ? null : read.stamp;
     if (stamp === null) this.#entries.delete(file);
     else this.#entries.set(file, { key: stamp.key, settled: isSettled(stamp, startedAt), loaded });
+    return loaded;
+  }
+
+  /** Throws a HoldfastError with the lines that are wrong. */
+  async require(file: string, kind: ConfigKind = "project"): Promise<Readable> {
+    const loaded = await this.load(file, kind);
+    if (!loaded.ok) throw problemsError(loaded.problems);
     return loaded;
   }
 }
@@ -42,10 +49,16 @@ async function keyOf(file: string): Promise<string | null> {
   }
 }
 
-export type Loaded<Config> =
-  /** `problem` creates one at a key's position, for problems found later (a path that is not a repository). */
-  | { ok: true; file: string; config: Config; problem(path: Path, message: string, hint: string | null): Problem }
-  | { ok: false; file: string; problems: Problem[] };
+export interface Readable {
+  ok: true;
+  file: string;
+  config: HoldfastConfig;
+  /** Creates one at a key's position, for problems found later (a path that is not a repository). */
+  problem(path: Path, message: string, hint: string | null): Problem;
+}
+
+/** Both kinds have the wider type: the user's file has no projects. */
+export type Loaded = Readable | { ok: false; file: string; problems: Problem[] };
 
 /** `project`: a repository's holdfast.yaml. `user`: the user's own config.yaml, which may not exist. */
 export type ConfigKind = "project" | "user";
@@ -53,16 +66,11 @@ export type ConfigKind = "project" | "user";
 /** More than anyone reads at once. */
 const maxProblems = 50;
 
-export async function loadConfig(file: string): Promise<Loaded<HoldfastConfig>> {
-  return interpret(file, await readConfigFile(file), "project");
+export async function loadConfig(file: string, kind: ConfigKind = "project"): Promise<Loaded> {
+  return interpret(file, await readConfigFile(file), kind);
 }
 
-export async function loadUserConfig(file: string): Promise<Loaded<UserConfig>> {
-  return interpret(file, await readConfigFile(file), "user");
-}
-
-/** Both kinds have the wider type: the user's file has no projects. */
-export async function interpret(file: string, read: FileText, kind: ConfigKind): Promise<Loaded<HoldfastConfig>> {
+export async function interpret(file: string, read: FileText, kind: ConfigKind): Promise<Loaded> {
   if (read.is === "refused") return { ok: false, file, problems: [read.problem] };
   if (read.is === "text") return parseConfig(file, read.text, kind);
   if (kind === "user") return parseConfig(file, "", kind);
@@ -70,11 +78,7 @@ export async function interpret(file: string, read: FileText, kind: ConfigKind):
   return { ok: false, file, problems: [problem] };
 }
 
-export async function parseConfig(
-  file: string,
-  text: string,
-  kind: ConfigKind = "project",
-): Promise<Loaded<HoldfastConfig>> {
+export async function parseConfig(file: string, text: string, kind: ConfigKind = "project"): Promise<Loaded> {
   const yaml = await readYaml(text);
   const schema = kind === "user" ? userConfigSchema : configSchema;
   const checked = check(schema, yaml);
@@ -166,22 +170,11 @@ function samePrefix(data: unknown, yaml: YamlText) {
     const prefix = valueAt(projects, [id, "prefix"]);
     if (typeof prefix !== "string") return [];
     const owner = owners.get(prefix);
-    if (owner === undefined) owners.set(prefix, id);
-    if (owner === undefined) return [];
-    const place = yaml.position(["projects", id, "prefix"], "value");
-    return [
-      {
-        ...place,
-        message: `prefix ${quote(prefix)} is already used by project ${quote(owner)}`,
-        hint: "choose another",
-      },
-    ];
+    if (owner === undefined) {
+      owners.set(prefix, id);
+      return [];
+    }
+    const message = `prefix ${quote(prefix)} is already used by project ${quote(owner)}`;
+    return [{ ...yaml.position(["projects", id, "prefix"], "value"), message, hint: "choose another" }];
   });
-}
-
-/** Throws a HoldfastError with the lines that are wrong. */
-export async function userConfig(cache: ConfigCache, file: string): Promise<UserConfig> {
-  const loaded = await cache.load(file, "user");
-  if (!loaded.ok) throw problemsError(loaded.problems);
-  return loaded.config;
 }

@@ -37,7 +37,7 @@ test("[CONFIG-7] any name gives a valid id and prefix", () => {
   );
 });
 
-test("the first number that nobody has", () => {
+test("the first free number", () => {
   const taken = new Set(["ma", "ma2"]);
   expect(unused("ma", (name) => taken.has(name))).toBe("ma3");
 });

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { readJson } from "../base/durable-file.ts";
+import type { UserConfig } from "./schema.ts";
 import type { Paths } from "../base/paths.ts";
 
 export interface NamedVariable {
@@ -40,10 +41,10 @@ async function namesIn(file: string): Promise<NamedVariable[]> {
   } catch {
     return [];
   }
-  const { loadUserConfig } = await import("./load.ts");
-  const loaded = await loadUserConfig(file);
+  const { loadConfig } = await import("./load.ts");
+  const loaded = await loadConfig(file, "user");
   if (!loaded.ok) return [];
-  const { defaults, trackers = {} } = loaded.config;
+  const { defaults, trackers = {} }: UserConfig = loaded.config;
   const names = [
     ...(defaults?.passEnv ?? []),
     ...Object.values(trackers).flatMap(({ tokenEnv, webhookSecretEnv }) =>

@@ -4,7 +4,7 @@ import type { ConfiguredRule, LoadedRules, RuleSource } from "../ports/permissio
 import { ruleActions, ruleFields } from "../contract/permission-rules.ts";
 import type { Loaded } from "./load.ts";
 import { formatProblem } from "./file.ts";
-import type { HoldfastConfig, PermissionConfig } from "./schema.ts";
+import type { PermissionConfig } from "./schema.ts";
 
 /** The schema and the YAML reader load with the first question: a starting daemon needs neither. */
 export function openRules(file: string): RuleSource {
@@ -12,7 +12,7 @@ export function openRules(file: string): RuleSource {
   return { load: async () => rulesOf(await (await cache()).load(file, "user")) };
 }
 
-export function rulesOf(loaded: Loaded<HoldfastConfig>): LoadedRules {
+export function rulesOf(loaded: Loaded): LoadedRules {
   const { file } = loaded;
   if (!loaded.ok) {
     const [first, ...others] = loaded.problems;

@@ -7,11 +7,10 @@ import type { ProjectRow } from "../ports/store.ts";
 import type { TrustAnswers } from "../ports/trust.ts";
 import { HoldfastError } from "../contract/errors.ts";
 import { configuredAgents, resolveProject, type ResolvedProject } from "./resolve.ts";
-import { ConfigCache, userConfig } from "./load.ts";
-import { configAt, configName, projectsAt, requireRepository } from "./discover.ts";
-import { problemsError } from "./file.ts";
-import { defaultBranchOf, remoteTrackerOf } from "./repository.ts";
-import type { HoldfastConfig } from "./schema.ts";
+import { ConfigCache } from "./load.ts";
+import { configAt, projectsAt, requireRepository } from "./discover.ts";
+import { configName, defaultBranchOf, remoteTrackerOf } from "./repository.ts";
+import type { HoldfastConfig, UserConfig } from "./schema.ts";
 import { judge, noFile, questionOf, type Judged } from "./trust.ts";
 import { quoteShellWord } from "../model/text.ts";
 
@@ -51,14 +50,12 @@ export function openProjects(options: OpenProjectsOptions): ConfiguredProjects {
     async trustOf({ id, configFile }) {
       if (configFile === null) return null;
       const config = await registeredConfig(cache, id, configFile);
-      return questionOf(configFile, config, await userConfig(cache, userFile));
+      return questionOf(configFile, config, (await cache.require(userFile, "user")).config);
     },
     async trustAt(path) {
       const file = configAt(path);
       if (file === null) return null;
-      const loaded = await cache.load(file);
-      if (!loaded.ok) throw problemsError(loaded.problems);
-      return questionOf(file, loaded.config, await userConfig(cache, userFile));
+      return questionOf(file, (await cache.require(file)).config, (await cache.require(userFile, "user")).config);
     },
     async agents(rows) {
       const user = await cache.load(userFile, "user");
@@ -97,7 +94,7 @@ async function projectSettings(
   userFile: string,
   answers: TrustAnswers,
 ): Promise<Settings> {
-  const user = await userConfig(cache, userFile);
+  const user: UserConfig = (await cache.require(userFile, "user")).config;
   const { config, trust } =
     row.configFile === null
       ? unregistered(row)
@@ -119,11 +116,10 @@ async function registeredConfig(cache: ConfigCache, id: string, file: string): P
       hint: `Restore it, or run \`holdfast project rm ${id}\` and \`holdfast project add ${quoteShellWord(dirname(file))}\`.`,
     });
   }
-  const loaded = await cache.load(file);
-  if (!loaded.ok) throw problemsError(loaded.problems);
-  const ids = Object.keys(loaded.config.projects ?? {});
+  const { config } = await cache.require(file);
+  const ids = Object.keys(config.projects ?? {});
   // Without `projects` the file describes its own repository.
-  if (ids.length === 0 || ids.includes(id)) return loaded.config;
+  if (ids.length === 0 || ids.includes(id)) return config;
   throw new HoldfastError("invalid", `Project ${id} is no longer in ${file}.`, {
     hint: `It has ${ids.join(", ")}. Run \`holdfast project add ${quoteShellWord(dirname(file))}\` to register them.`,
   });

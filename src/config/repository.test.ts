@@ -72,7 +72,7 @@ describe("repositoryAt", () => {
 });
 
 describe("defaultBranchOf", () => {
-  test("[CONFIG-9] what the remote calls its own comes first", () => {
+  test("[CONFIG-9] the remote's default branch comes first", () => {
     makeGit(".git", "ref: refs/heads/feature\n");
     put(".git/config", '[remote "origin"]\n\turl = x\n');
     put(".git/refs/remotes/origin/HEAD", "ref: refs/remotes/origin/release/2\n");
@@ -88,12 +88,12 @@ describe("defaultBranchOf", () => {
     expect(defaultBranchOf(repository())).toBe("feature");
   });
 
-  test("[CONFIG-9] then what is checked out, also before the first commit", () => {
+  test("[CONFIG-9] then the checked-out branch, also before the first commit", () => {
     makeGit(".git", "ref: refs/heads/trunk\n");
     expect(defaultBranchOf(repository())).toBe("trunk");
   });
 
-  test("[CONFIG-9] a detached HEAD and the reftable format do not tell", () => {
+  test("[CONFIG-9] a detached HEAD and the reftable format yield none", () => {
     makeGit("a/.git", "1111111111111111111111111111111111111111\n");
     makeGit("b/.git", "ref: refs/heads/.invalid\n");
     expect(defaultBranchOf(repository("a"))).toBeNull();

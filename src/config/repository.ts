@@ -1,6 +1,8 @@
 /** Reads a git repository's own files. It starts no process, so nothing in a hostile repository can run. */
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+
+export const configName = "holdfast.yaml";
 
 interface Remote {
   name: string;
@@ -110,6 +112,16 @@ export function repositoryRoot(start: string): string | null {
   for (let directory = resolve(start); ; directory = dirname(directory)) {
     if (kindOf(join(directory, ".git")) !== null || isGitDirectory(directory)) return directory;
     if (dirname(directory) === directory) return null;
+  }
+}
+
+/** The nearest holdfast.yaml from `start` up to the repository's root (or the top, outside any repository), or null. */
+export function findConfig(start: string): string | null {
+  const root = repositoryRoot(start);
+  for (let directory = resolve(start); ; directory = dirname(directory)) {
+    const file = join(directory, configName);
+    if (existsSync(file)) return file;
+    if (directory === root || dirname(directory) === directory) return null;
   }
 }
 

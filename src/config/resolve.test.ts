@@ -42,7 +42,7 @@ test("[CONFIG-11] without any file the built-in defaults hold", () => {
   });
 });
 
-test("[CONFIG-11] the project wins over the file's defaults, these over the person's, these over the built-in ones", () => {
+test("[CONFIG-11] the project overrides the file's defaults, which override the user's, which override the built-in ones", () => {
   const user = { defaults: { agent: "codex", kind: "chat" as const, stuckMinutes: 5 }, notify: { desktop: true } };
   const layer = (config: ResolveRequest["config"]) => resolveProject({ ...request, user, config });
   expect(layer({})).toMatchObject({ agent: "codex", kind: "chat", stuckMinutes: 5, restoreOnBoot: true });
@@ -51,7 +51,7 @@ test("[CONFIG-11] the project wins over the file's defaults, these over the pers
   expect(all).toMatchObject({ agent: "mine", notify: { desktop: true } });
 });
 
-test("[AGENT-2] what the files say of agents keeps its source: the user's first, then the project's", () => {
+test("[AGENT-2] configured agents keep their source: the user's first, then the project's", () => {
   const user = { agents: { mine: { chat: { command: ["old"] } }, other: { chat: { command: ["o"] } } } };
   const config = { agents: { own: { terminal: { command: ["own"] } } } };
   const { agents } = resolveProject({ ...request, user, config });

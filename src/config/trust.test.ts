@@ -34,7 +34,7 @@ agents:
   claude: {args: [--dangerously-skip-permissions]}
 `;
 
-test("[TRUST-1] everything that runs, sends or changes what agents see needs trust, and is listed in full", async () => {
+test("[TRUST-1] every setting that runs, sends or changes agents' input needs trust, and is listed in full", async () => {
   expect(trustParts(await read(hostile)).map(({ key, value }) => `${key}: ${value}`)).toEqual([
     "defaults.agent: mine",
     "defaults.passEnv: AWS_*",

@@ -2,7 +2,7 @@
  * YAML text to plain data, with the position of every key and value. Any repository may contain such a file, so the text
  * may be hostile: nothing here throws on it or takes time out of proportion to its size.
  */
-import type { Alias, Document, LineCounter, Node, ParsedNode, YAMLError, YAMLMap, ErrorCode } from "yaml";
+import type { Document, LineCounter, Node, ParsedNode, YAMLError, YAMLMap, ErrorCode } from "yaml";
 import type * as YamlModule from "yaml";
 import { quote } from "./values.ts";
 
@@ -182,11 +182,10 @@ function walk(yaml: Yaml, root: Node | null, positionAt: (offset: number) => Pos
   return { problems, sound, tooDeep };
 }
 
-/** Finds nodes by path; maps are indexed once, since a file can have a hundred thousand keys. */
+/** Finds nodes by path. Called for a few hundred problems at most. */
 class Finder {
   readonly #yaml: Yaml;
   readonly #document: Document<ParsedNode>;
-  readonly #indexes = new WeakMap<Node, Index>();
 
   constructor(yaml: Yaml, document: Document<ParsedNode>) {
     this.#yaml = yaml;
@@ -220,13 +219,13 @@ class Finder {
     let value: Node | null = this.#document.contents;
     let depth = 0;
     for (const segment of path) {
-      const within: Node | null = this.#yaml.isAlias(value) ? this.#resolve(value) : value;
+      const within: Node | null = this.#yaml.isAlias(value) ? (value.resolve(this.#document) ?? null) : value;
       if (this.#yaml.isSeq(within)) {
         const item = within.items[Number(segment)] as Node | undefined;
         if (item === undefined) break;
         [key, value] = [item, item];
       } else if (this.#yaml.isMap(within)) {
-        const pair = this.#index(within as MapNode).get(String(segment));
+        const pair = (within as MapNode).items.findLast((one) => keyName(this.#yaml, one.key) === String(segment));
         if (pair === undefined) break;
         [key, value] = [pair.key, pair.value];
       } else break;
@@ -234,24 +233,7 @@ class Finder {
     }
     return { key, value, depth };
   }
-
-  #resolve(alias: Alias): Node | null {
-    return alias.resolve(this.#document) ?? null;
-  }
-
-  #index(map: MapNode): Index {
-    let index = this.#indexes.get(map);
-    if (index === undefined) {
-      index = new Map(
-        map.items.map((pair) => [keyName(this.#yaml, pair.key) ?? "", { key: pair.key, value: pair.value }]),
-      );
-      this.#indexes.set(map, index);
-    }
-    return index;
-  }
 }
-
-type Index = Map<string, { key: Node; value: Node | null }>;
 
 function keyName(yaml: Yaml, key: Node): string | null {
   if (!yaml.isScalar(key)) return null;

@@ -5,11 +5,13 @@
  */
 import { existsSync, mkdirSync, rmSync, linkSync, statSync, unlinkSync } from "node:fs";
 import { join, basename, dirname } from "node:path";
+import { Serial } from "../base/async.ts";
 import { lazy } from "../base/lazy.ts";
 import type { Logger } from "../ports/api.ts";
 import type { Contained, Containing, ContainRequest } from "../ports/contain.ts";
 import { notContained, type Containment } from "../contract/containment.ts";
 import type { SessionState } from "../model/session.ts";
+import type { InsideNetwork } from "./network/inside.ts";
 import type { GitRun } from "./objects.ts";
 import { HoldfastError } from "../contract/errors.ts";
 
@@ -43,15 +45,6 @@ export function impossible(problem: string): HoldfastError {
   return new HoldfastError("preflight-failed", problem, { hint: "The agent was not started without containment." });
 }
 
-/** What an allow list adds to one launch. */
-export interface NetworkPart {
-  /** bwrap arguments, besides `--unshare-net`. */
-  args: string[];
-  env: Record<string, string>;
-  /** Runs inside, before the agent's own argv. */
-  prefix: string[];
-}
-
 export interface ContainOptions {
   /** `<home>/contained`: one folder per session. */
   directory: string;
@@ -61,7 +54,7 @@ export interface ContainOptions {
   agentsSocket?: string;
   /** Further paths for a session's agent to read: the targets of its worktree's links. */
   shared?: (session: SessionState) => Promise<string[]>;
-  network?: (request: ContainRequest, allow: readonly string[], own: string) => Promise<NetworkPart>;
+  network?: (request: ContainRequest, allow: readonly string[], own: string) => Promise<InsideNetwork>;
   devcontainer?: {
     preflight: (contain: Containment, repository?: string) => Promise<string[]>;
     contain: (request: ContainRequest, containment: Containment, own: string) => Promise<Contained>;
@@ -82,20 +75,13 @@ export function openContainment(options: ContainOptions): Containing {
   const ownOf = (id: string): string => join(options.directory, id.replaceAll(/[^\w.-]/g, "_"));
   const git = options.git ?? noGit;
   /** One at a time per session: two would write the same files. */
-  const taking = new Map<string, Promise<void>>();
+  const serial = new Serial();
   const takeOver = async ({ id }: { id: string }): Promise<void> => {
     const own = ownOf(id);
     if (!existsSync(own)) return;
     const { takeOver: takeOverFrom } = await import("./take-over.ts");
-    const before = taking.get(id) ?? Promise.resolve();
-    const run = async (): Promise<void> => {
-      await before.catch(() => undefined);
-      const troubles = await takeOverFrom(own, id, git);
-      if (troubles.length > 0) options.log?.warn("contained session not taken over completely", { id, troubles });
-    };
-    const turn = run();
-    taking.set(id, turn);
-    await turn.finally(() => taking.get(id) === turn && taking.delete(id));
+    const troubles = await serial.run(id, async () => await takeOverFrom(own, id, git));
+    if (troubles.length > 0) options.log?.warn("contained session not taken over completely", { id, troubles });
   };
 
   return {

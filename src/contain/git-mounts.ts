@@ -36,10 +36,10 @@ export function gitPathsOf(worktree: string): GitPaths | null {
 }
 
 /** bwrap arguments, in order: later ones cover earlier ones. */
-export function gitMounts(worktree: string, branch: string, own: string): string[] {
-  const places = gitPathsOf(worktree);
-  if (places === null) return [];
-  const { admin, common } = places;
+export function gitMounts(worktree: string, branch: string, own: string): Mount[] {
+  const paths = gitPathsOf(worktree);
+  if (paths === null) return [];
+  const { admin, common } = paths;
   if (existsSync(join(common, "reftable"))) {
     throw unusable(worktree, "the repository stores its refs in a reftable, which cannot be shared per branch");
   }
@@ -57,7 +57,7 @@ export function gitMounts(worktree: string, branch: string, own: string): string
   const shared = join(common, "objects");
   const others = alternatesOf(shared);
   writeFileSync(join(info, "alternates"), [sharedInside, ...others, ""].join("\n"));
-  const mounts: Mount[] = [
+  return [
     ["--ro-bind", common, common],
     ["--bind", admin, admin],
     ["--bind", refs, folders.refs],
@@ -66,13 +66,9 @@ export function gitMounts(worktree: string, branch: string, own: string): string
     ...others.map((path): Mount => ["--ro-bind-try", path, path]),
     ["--bind", objects, shared],
     ["--ro-bind", info, join(shared, "info")],
-    ...[...heldFiles.map((name) => join(admin, name)), join(worktree, ".git")].map((path): Mount => [
-      "--ro-bind",
-      path,
-      path,
-    ]),
+    ...heldFiles.map((name): Mount => ["--ro-bind", join(admin, name), join(admin, name)]),
+    ["--ro-bind", join(worktree, ".git"), join(worktree, ".git")],
   ];
-  return mounts.flat();
 }
 
 type Mount = [how: string, from: string, to: string];

@@ -6,15 +6,9 @@ import { cpSync, lstatSync, mkdirSync, renameSync, rmSync, statSync } from "node
 import { basename, dirname, join } from "node:path";
 import type { OwnFolder } from "../ports/agents.ts";
 
-export interface OwnMount {
-  /** Outside. */
-  from: string;
-  /** Inside. */
-  to: string;
-}
-
 export interface OwnState {
-  mounts: OwnMount[];
+  /** From outside, to inside. */
+  mounts: { from: string; to: string }[];
   env: Record<string, string>;
 }
 
@@ -27,7 +21,7 @@ export function ownState(
   const home = env["HOME"] ?? "/";
   const state: OwnState = { mounts: [], env: {} };
   for (const folder of folders) {
-    const real = placeOf(folder, home, env);
+    const real = folderPath(folder, home, env);
     const own = join(ownHome, folder.name);
     takeOver(home, real, own, folder.copy);
     state.mounts.push({ from: own, to: real });
@@ -41,7 +35,7 @@ export function ownState(
   return state;
 }
 
-function placeOf(
+function folderPath(
   { name, variable = "", around = "" }: OwnFolder,
   home: string,
   env: Readonly<Record<string, string>>,
@@ -68,13 +62,13 @@ function takeOver(home: string, real: string, own: string, names: readonly strin
   renameSync(fresh, own);
 }
 
-/** Sockets and pipes cannot be copied, and a link that leads nowhere is no setting. */
+/** Sockets and pipes cannot be copied, and a dangling link is not a setting. */
 function isPlain(path: string): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat?.isFile() === true || stat?.isDirectory() === true;
 }
 
-/** bwrap makes the file that it mounts on, and would make it wherever a link leads that the agent left there. */
+/** bwrap creates the file that it mounts on, and would follow a link that the agent left there. */
 function clearPlanted(path: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat !== undefined && !stat.isFile()) rmSync(path, { recursive: true, force: true });

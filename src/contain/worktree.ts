@@ -5,9 +5,10 @@ import { dirname, join } from "node:path";
 import type { Contained, ContainRequest } from "../ports/contain.ts";
 import type { Containment } from "../contract/containment.ts";
 import { HoldfastError } from "../contract/errors.ts";
-import { type ContainOptions, type NetworkPart, impossible, noAllowList, showSocket, socketFolder } from "./contain.ts";
+import { type ContainOptions, impossible, noAllowList, showSocket, socketFolder } from "./contain.ts";
 import { containedEnvironment } from "./environment.ts";
 import { gitMounts, gitPathsOf } from "./git-mounts.ts";
+import type { InsideNetwork } from "./network/inside.ts";
 import { baseMounts, expandPaths, isThere, isWithin } from "./mounts.ts";
 import { ownState } from "./own-state.ts";
 import { namespaceFlags, terminalFilter } from "./bwrap.ts";
@@ -52,7 +53,7 @@ export async function inWorktree(
     state.mounts.flatMap(({ from, to }) => ["--bind", from, to]),
     writable(write),
     ["--bind", session.workspacePath, session.workspacePath],
-    gitMounts(session.workspacePath, session.branch, own),
+    gitMounts(session.workspacePath, session.branch, own).flat(),
     launchMounts(request),
     socketMounts(options),
     network.args,
@@ -74,7 +75,7 @@ async function networkOf(
   request: ContainRequest,
   containment: Containment,
   own: string,
-): Promise<NetworkPart> {
+): Promise<InsideNetwork> {
   if (typeof containment.network === "string") return { args: [], env: {}, prefix: [] };
   if (network === undefined) throw impossible(noAllowList);
   return network(request, containment.network.allow, own);

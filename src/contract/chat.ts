@@ -1,6 +1,19 @@
 /** Chat sessions: turns, the agent's process and settings, and the recap. */
-import { schema, list, time, type Infer, type Operations } from "./operation.ts";
-import { sessionJson, verbAnswer, verbRequest } from "./session.ts";
+import {
+  answerers,
+  get,
+  list,
+  post,
+  readers,
+  schema,
+  time,
+  trigger,
+  user,
+  watchers,
+  type Infer,
+  type Operations,
+} from "./operation.ts";
+import { sessionJson, verbAnswer } from "./session.ts";
 
 const cancelJson = schema("cancelJson", (z) =>
   z.object({
@@ -42,75 +55,37 @@ const workerJson = schema("workerJson", (z) =>
 export type WorkerJson = Infer<typeof workerJson>;
 
 export const chatOperations = {
-  workers: {
-    method: "GET",
-    path: "/api/acp",
-    summary: "List chat agents and their keepers",
-    who: { device: "watch" },
-    output: list(workerJson),
-  },
-  cancel: {
-    method: "POST",
-    path: "/api/sessions/{id}/acp/cancel",
-    summary: "Ask the agent to end its turn",
-    who: { device: "answer" },
-    input: verbRequest,
-    output: cancelJson,
-  },
-  endTurn: {
-    method: "POST",
-    path: "/api/sessions/{id}/acp/end-turn",
-    summary: "Force-end the current turn",
-    who: { device: "all" },
-    input: verbRequest,
-    output: sessionJson,
-  },
-  configure: {
-    method: "POST",
-    path: "/api/sessions/{id}/acp/configure",
-    summary: "Change the agent's mode, model or another option",
-    who: { device: "all" },
-    input: configureRequest,
-    output: sessionJson,
-  },
-  acpKill: {
-    method: "POST",
-    path: "/api/sessions/{id}/acp/kill",
-    summary: "Stop by force; the worktree is not changed",
-    who: { device: "all" },
-    input: verbRequest,
-    output: verbAnswer,
-  },
-  acpRestart: {
-    method: "POST",
-    path: "/api/sessions/{id}/acp/restart",
-    summary: "Restart the agent's process; the conversation continues",
-    who: { device: "all" },
-    input: verbRequest,
-    output: verbAnswer,
-  },
-  acpLogs: {
-    method: "GET",
-    path: "/api/sessions/{id}/acp/logs",
-    summary: "Show the newest lines of the agent's stderr",
-    who: { device: "watch", agent: "read" },
-    query: { lines: "how many" },
-    output: linesJson,
-  },
-  primer: {
-    method: "GET",
-    path: "/api/sessions/{id}/acp/context-primer",
-    summary: "Get a recap of the last turns, for a conversation that was reset",
-    who: { device: "watch", agent: "read" },
-    query: { before_seq: "only events before this sequence number" },
-    output: primerJson,
-  },
-  primerDismiss: {
-    method: "POST",
-    path: "/api/sessions/{id}/acp/context-primer/dismiss",
-    summary: "Stop offering the recap after the last reset",
-    who: { device: "answer" },
-    input: verbRequest,
-    output: sessionJson,
-  },
+  workers: get("/api/acp", "List chat agents and their keepers", watchers, list(workerJson)),
+  cancel: trigger("/api/sessions/{id}/acp/cancel", "Ask the agent to end its turn", answerers, cancelJson),
+  endTurn: trigger("/api/sessions/{id}/acp/end-turn", "Force-end the current turn", user, sessionJson),
+  configure: post(
+    "/api/sessions/{id}/acp/configure",
+    "Change the agent's mode, model or another option",
+    user,
+    sessionJson,
+    configureRequest,
+  ),
+  acpKill: trigger("/api/sessions/{id}/acp/kill", "Stop by force; the worktree is not changed", user, verbAnswer),
+  acpRestart: trigger(
+    "/api/sessions/{id}/acp/restart",
+    "Restart the agent's process; the conversation continues",
+    user,
+    verbAnswer,
+  ),
+  acpLogs: get("/api/sessions/{id}/acp/logs", "Show the newest lines of the agent's stderr", readers, linesJson, {
+    lines: "how many",
+  }),
+  primer: get(
+    "/api/sessions/{id}/acp/context-primer",
+    "Get a recap of the last turns, for a conversation that was reset",
+    readers,
+    primerJson,
+    { before_seq: "only events before this sequence number" },
+  ),
+  primerDismiss: trigger(
+    "/api/sessions/{id}/acp/context-primer/dismiss",
+    "Stop offering the recap after the last reset",
+    answerers,
+    sessionJson,
+  ),
 } as const satisfies Operations;

@@ -1,5 +1,5 @@
 /** The daemon itself: state, settings, checks. */
-import { list, schema, time, type Infer, type Operations } from "./operation.ts";
+import { get, list, post, schema, time, watchers, type Infer, type Operations } from "./operation.ts";
 import { projectJson } from "./project.ts";
 import { kinds } from "./ids.ts";
 
@@ -45,6 +45,16 @@ const findingJson = schema("findingJson", (z) =>
 );
 export type FindingJson = Infer<typeof findingJson>;
 
+/** A finding that `doctor --fix` cannot fix. */
+export function finding(
+  check: string,
+  level: FindingJson["level"],
+  message: string,
+  fix: string | null = null,
+): FindingJson {
+  return { check, level, message, fix, fixable: false };
+}
+
 const settingsJson = schema("settingsJson", (z) =>
   z.object({
     version: z.string(),
@@ -76,25 +86,22 @@ export type SettingsJson = Infer<typeof settingsJson>;
 const openapi = schema("openapi", (z) => z.record(z.string(), z.unknown()));
 
 export const daemonOperations = {
-  health: {
-    method: "GET",
-    path: "/api/health",
-    summary: "Check that the daemon is ready; with a credential, that it can query and write",
-    who: { device: "anyone", agent: "daemon" },
-    output: healthJson,
-  },
-  info: {
-    method: "GET",
-    path: "/api/info",
-    summary: "Show the daemon's state, address and version",
-    who: { device: "watch", agent: "daemon" },
-    output: infoJson,
-  },
-  daemonStop: {
-    method: "POST",
-    path: "/api/daemon/stop",
-    summary: "Stop the daemon and, on request, its sessions",
-    who: {
+  health: get(
+    "/api/health",
+    "Check that the daemon is ready; with a credential, that it can query and write",
+    { device: "anyone", agent: "daemon" },
+    healthJson,
+  ),
+  info: get(
+    "/api/info",
+    "Show the daemon's state, address and version",
+    { device: "watch", agent: "daemon" },
+    infoJson,
+  ),
+  daemonStop: post(
+    "/api/daemon/stop",
+    "Stop the daemon and, on request, its sessions",
+    {
       device: "all",
       whileReadOnly: {
         why: "The user can always stop their own daemon; agents keep running.",
@@ -102,29 +109,12 @@ export const daemonOperations = {
         via: "socket",
       },
     },
-    input: stopDaemonRequest,
-    output: stopJson,
-  },
-  doctor: {
-    method: "GET",
-    path: "/api/doctor",
-    summary: "Run the checks that only the daemon can run",
-    who: { device: "watch" },
-    query: { full: "1: also run the command line's checks" },
-    output: list(findingJson),
-  },
-  settings: {
-    method: "GET",
-    path: "/api/settings",
-    summary: "Show the daemon's agents, projects and options",
-    who: { device: "watch" },
-    output: settingsJson,
-  },
-  openapi: {
-    method: "GET",
-    path: "/openapi.json",
-    summary: "Get this description",
-    who: { device: "watch", agent: "daemon" },
-    output: openapi,
-  },
+    stopJson,
+    stopDaemonRequest,
+  ),
+  doctor: get("/api/doctor", "Run the checks that only the daemon can run", watchers, list(findingJson), {
+    full: "1: also run the command line's checks",
+  }),
+  settings: get("/api/settings", "Show the daemon's agents, projects and options", watchers, settingsJson),
+  openapi: get("/openapi.json", "Get this description", { device: "watch", agent: "daemon" }, openapi),
 } as const satisfies Operations;

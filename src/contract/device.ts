@@ -1,7 +1,6 @@
 /** Devices: logging in, their rights, and the main token. */
-import { list, schema, time, type Infer, type Operations } from "./operation.ts";
+import { get, list, post, schema, time, trigger, user, watchers, type Infer, type Operations } from "./operation.ts";
 import { rights } from "./rights.ts";
-import { verbRequest } from "./session.ts";
 
 const challengeJson = schema("challengeJson", (z) =>
   z.object({
@@ -78,56 +77,39 @@ const rotatedJson = schema("rotatedJson", (z) => z.object({ file: z.string() }))
 const loginWhileReadOnly = { why: "Reading needs a login too; a login changes nothing that is supervised." };
 
 export const deviceOperations = {
-  challenge: {
-    method: "GET",
-    path: "/api/challenge",
-    summary: "Get what a browser signs with its next requests, and how to prove the passphrase",
-    who: { device: "anyone" },
-    output: challengeJson,
-  },
-  login: {
-    method: "POST",
-    path: "/api/login",
-    summary: "Enroll a browser's key, vouched for by a login link or the passphrase",
-    who: { device: "anyone", whileReadOnly: loginWhileReadOnly },
-    input: loginRequest,
-    output: loginJson,
-  },
-  loginLink: {
-    method: "POST",
-    path: "/api/login-link",
-    summary: "Create a one-time login link, for this machine's browser or to pair a device",
-    who: { device: "socket-only", whileReadOnly: loginWhileReadOnly },
-    input: loginLinkRequest,
-    output: loginLinkJson,
-  },
-  logout: {
-    method: "POST",
-    path: "/api/logout",
-    summary: "Revoke the calling device, or all devices",
-    // `all: true` needs the right `all`.
-    who: {
+  challenge: get(
+    "/api/challenge",
+    "Get what a browser signs with its next requests, and how to prove the passphrase",
+    { device: "anyone" },
+    challengeJson,
+  ),
+  login: post(
+    "/api/login",
+    "Enroll a browser's key, vouched for by a login link or the passphrase",
+    { device: "anyone", whileReadOnly: loginWhileReadOnly },
+    loginJson,
+    loginRequest,
+  ),
+  loginLink: post(
+    "/api/login-link",
+    "Create a one-time login link, for this machine's browser or to pair a device",
+    { device: "socket-only", whileReadOnly: loginWhileReadOnly },
+    loginLinkJson,
+    loginLinkRequest,
+  ),
+  // `all: true` needs the right `all`.
+  logout: post(
+    "/api/logout",
+    "Revoke the calling device, or all devices",
+    {
       device: "watch",
       whileReadOnly: { why: "A browser can always give up its own access.", unless: "all" },
     },
-    input: logoutRequest,
-    output: logoutJson,
-  },
-  devices: {
-    method: "GET",
-    path: "/api/devices",
-    summary: "List browsers that are logged in",
-    who: { device: "watch" },
-    output: list(deviceJson),
-  },
-  deviceEdit: {
-    method: "POST",
-    path: "/api/devices/{id}",
-    summary: "Change a device's name or rights",
-    who: { device: "all" },
-    input: deviceRequest,
-    output: deviceJson,
-  },
+    logoutJson,
+    logoutRequest,
+  ),
+  devices: get("/api/devices", "List browsers that are logged in", watchers, list(deviceJson)),
+  deviceEdit: post("/api/devices/{id}", "Change a device's name or rights", user, deviceJson, deviceRequest),
   deviceRevoke: {
     method: "DELETE",
     path: "/api/devices/{id}",
@@ -138,15 +120,13 @@ export const deviceOperations = {
     },
     output: deviceJson,
   },
-  tokenRotate: {
-    method: "POST",
-    path: "/api/token/rotate",
-    summary: "Replace the main token; connections opened with the old one close",
-    who: {
+  tokenRotate: trigger(
+    "/api/token/rotate",
+    "Replace the main token; connections opened with the old one close",
+    {
       device: "socket-only",
       whileReadOnly: { why: "A leaked token is replaced even on a read-only daemon.", via: "socket" },
     },
-    input: verbRequest,
-    output: rotatedJson,
-  },
+    rotatedJson,
+  ),
 } as const satisfies Operations;

@@ -39,6 +39,8 @@ export interface ErrorDetails {
   reason?: ErrorReason;
   session?: string;
   path?: string;
+  /** Programs that the daemon does not find on its PATH, each with its part of the message. */
+  missingPrograms?: { program: string; message: string }[];
 }
 
 export class HoldfastError extends Error {

@@ -62,7 +62,7 @@ export interface Operation {
   summary: string;
   who: Who;
   /** Names of query parameters, each with its meaning. */
-  query?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, string>> | undefined;
   /** The JSON body; without a schema the operation accepts none. */
   input?: Schema;
   /** Passes the body on as bytes, with the headers, because its sender signed exactly these bytes. */
@@ -71,3 +71,38 @@ export interface Operation {
 }
 
 export type Operations = Readonly<Record<string, Operation>>;
+
+/** Callers that most operations name: devices that watch, also agents that read, devices that answer, the user alone. */
+export const watchers: Who = { device: "watch" };
+export const readers: Who = { device: "watch", agent: "read" };
+export const answerers: Who = { device: "answer" };
+export const user: Who = { device: "all" };
+
+/** An operation that reads. */
+export const get = <const Path extends string, O extends Schema, const Q extends Record<string, string> = never>(
+  path: Path,
+  summary: string,
+  who: Who,
+  output: O,
+  query?: Q,
+) => ({ method: "GET" as const, path, summary, who, output, query });
+
+/** An operation that changes something. */
+export const post = <const Path extends string, O extends Schema, I extends Schema>(
+  path: Path,
+  summary: string,
+  who: Who,
+  output: O,
+  input: I,
+) => ({ method: "POST" as const, path, summary, who, input, output });
+
+const verbRequest = schema("verbRequest", (z) => z.strictObject({ wait: z.optional(z.boolean()) }));
+export type VerbRequest = Infer<typeof verbRequest>;
+
+/** One that needs nothing but its path; the input may say not to wait for the result. */
+export const trigger = <const Path extends string, O extends Schema>(
+  path: Path,
+  summary: string,
+  who: Who,
+  output: O,
+) => post(path, summary, who, output, verbRequest);

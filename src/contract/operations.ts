@@ -40,7 +40,8 @@ export type OperationName = keyof Table;
 type Parameters<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | Parameters<Rest> : never;
 export type Params<N extends OperationName> = { [P in Parameters<Table[N]["path"]>]: string };
 
-export type Query<N extends OperationName> = Table[N] extends { query: infer Q } ? { [P in keyof Q]?: string } : object;
+export type Query<N extends OperationName> = Table[N] extends { query: infer Q } ? QueryOf<NonNullable<Q>> : object;
+type QueryOf<Q> = [Q] extends [never] ? object : { [P in keyof Q]?: string };
 
 /** What a handler receives as its input: a body that its schema accepted, bytes, or nothing. */
 export type Input<N extends OperationName> = InputOf<Table[N]>;

@@ -1,5 +1,5 @@
 /** Permission requests of chat agents, and the rules that answer them. */
-import { list, schema, type Infer, type Operations } from "./operation.ts";
+import { answerers, get, list, post, schema, watchers, type Infer, type Operations } from "./operation.ts";
 import { ruleActions } from "./permission-rules.ts";
 import { permissionOptions } from "./session.ts";
 
@@ -66,34 +66,31 @@ const permissionTestJson = schema("permissionTestJson", (z) =>
 );
 
 export const permissionOperations = {
-  questions: {
-    method: "GET",
-    path: "/api/sessions/{id}/acp/questions",
-    summary: "List the agent's open permission requests in full",
-    who: { device: "watch" },
-    output: list(permissionRequestJson),
-  },
-  answer: {
-    method: "POST",
-    path: "/api/sessions/{id}/acp/answer",
-    summary: "Answer a permission request, once",
-    who: { device: "answer" },
-    input: answerRequest,
-    output: answerJson,
-  },
-  permissionRules: {
-    method: "GET",
-    path: "/api/permissions",
-    summary: "List the permission rules of the user's config.yaml",
-    who: { device: "watch" },
-    output: permissionRulesJson,
-  },
-  permissionTest: {
-    method: "GET",
-    path: "/api/permissions/test",
-    summary: "Show which permission rule would match, without answering anything",
-    who: { device: "watch" },
-    query: {
+  questions: get(
+    "/api/sessions/{id}/acp/questions",
+    "List the agent's open permission requests in full",
+    watchers,
+    list(permissionRequestJson),
+  ),
+  answer: post(
+    "/api/sessions/{id}/acp/answer",
+    "Answer a permission request, once",
+    answerers,
+    answerJson,
+    answerRequest,
+  ),
+  permissionRules: get(
+    "/api/permissions",
+    "List the permission rules of the user's config.yaml",
+    watchers,
+    permissionRulesJson,
+  ),
+  permissionTest: get(
+    "/api/permissions/test",
+    "Show which permission rule would match, without answering anything",
+    watchers,
+    permissionTestJson,
+    {
       session: "session with an open permission request",
       question: "id of that request",
       agent: "agent's name",
@@ -103,6 +100,5 @@ export const permissionOperations = {
       path: "paths, one per line",
       cwd: "directory of the command",
     },
-    output: permissionTestJson,
-  },
+  ),
 } as const satisfies Operations;

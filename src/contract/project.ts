@@ -1,5 +1,5 @@
 /** Projects, and the user's trust in their holdfast.yaml. */
-import { list, schema, time, type Infer, type Operations } from "./operation.ts";
+import { get, list, post, schema, time, user, watchers, type Infer, type Operations } from "./operation.ts";
 import { trustStates } from "./trust.ts";
 import { kinds } from "./ids.ts";
 
@@ -62,49 +62,39 @@ const trustJson = schema("trustJson", (z) => {
 export type TrustJson = Infer<typeof trustJson>;
 
 export const projectOperations = {
-  projects: {
-    method: "GET",
-    path: "/api/projects",
-    summary: "List projects",
-    who: { device: "watch", agent: "list" },
-    output: list(projectJson),
-  },
-  projectAdd: {
-    method: "POST",
-    path: "/api/projects",
-    summary: "Register a repository, or the projects of its holdfast.yaml",
-    who: { device: "all" },
-    input: projectAddRequest,
-    output: list(projectJson),
-  },
+  projects: get("/api/projects", "List projects", { device: "watch", agent: "list" }, list(projectJson)),
+  projectAdd: post(
+    "/api/projects",
+    "Register a repository, or the projects of its holdfast.yaml",
+    user,
+    list(projectJson),
+    projectAddRequest,
+  ),
   projectRemove: {
     method: "DELETE",
     path: "/api/projects/{id}",
     summary: "Unregister a project; nothing on disk is changed",
-    who: { device: "all" },
+    who: user,
     output: projectJson,
   },
-  trustAt: {
-    method: "GET",
-    path: "/api/trust",
-    summary: "Show what the holdfast.yaml of a path would run or change, before it is registered",
-    who: { device: "watch" },
-    query: { path: "the repository, or a directory with a holdfast.yaml" },
-    output: trustJson,
-  },
-  trust: {
-    method: "GET",
-    path: "/api/projects/{id}/trust",
-    summary: "Show what a project's holdfast.yaml would run or change, and whether you trust it",
-    who: { device: "watch" },
-    output: trustJson,
-  },
-  trustAnswer: {
-    method: "POST",
-    path: "/api/projects/{id}/trust",
-    summary: "Trust a project's holdfast.yaml as it was shown, or decline it",
-    who: { device: "all" },
-    input: trustRequest,
-    output: trustJson,
-  },
+  trustAt: get(
+    "/api/trust",
+    "Show what the holdfast.yaml of a path would run or change, before it is registered",
+    watchers,
+    trustJson,
+    { path: "the repository, or a directory with a holdfast.yaml" },
+  ),
+  trust: get(
+    "/api/projects/{id}/trust",
+    "Show what a project's holdfast.yaml would run or change, and whether you trust it",
+    watchers,
+    trustJson,
+  ),
+  trustAnswer: post(
+    "/api/projects/{id}/trust",
+    "Trust a project's holdfast.yaml as it was shown, or decline it",
+    user,
+    trustJson,
+    trustRequest,
+  ),
 } as const satisfies Operations;

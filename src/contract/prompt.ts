@@ -1,6 +1,6 @@
 /** Prompts and their attachments: sending them, and the queue. */
 import { promptIdPattern } from "./ids.ts";
-import { documents, schema, time, type Infer, type Operations } from "./operation.ts";
+import { answerers, documents, get, post, readers, schema, time, type Infer, type Operations } from "./operation.ts";
 import { dispositions, type Disposition } from "./ids.ts";
 
 /** Maximum length of a prompt; the API's body limit allows for its encoding. */
@@ -87,34 +87,25 @@ const queueJson = schema("queueJson", (z) =>
 const image = documents<{ mimeType: string; bytes: Uint8Array }>("image", (z) => z.unknown());
 
 export const promptOperations = {
-  prompt: {
-    method: "POST",
-    path: "/api/sessions/{id}/prompts",
-    summary: "Send a prompt",
-    who: { device: "answer", agent: "message" },
-    input: promptRequest,
-    output: receiptJson,
-  },
-  queue: {
-    method: "GET",
-    path: "/api/sessions/{id}/prompts",
-    summary: "List queued prompts",
-    who: { device: "watch", agent: "read" },
-    output: queueJson,
-  },
-  promptEdit: {
-    method: "POST",
-    path: "/api/sessions/{id}/prompts/{prompt}",
-    summary: "Edit, move or withdraw a queued prompt",
-    who: { device: "answer" },
-    input: promptEditRequest,
-    output: queueJson,
-  },
-  attachment: {
-    method: "GET",
-    path: "/api/sessions/{id}/prompts/{prompt}/attachments/{n}",
-    summary: "Get an image of a prompt as bytes, by its number from 0",
-    who: { device: "watch", agent: "read" },
-    output: image,
-  },
+  prompt: post(
+    "/api/sessions/{id}/prompts",
+    "Send a prompt",
+    { device: "answer", agent: "message" },
+    receiptJson,
+    promptRequest,
+  ),
+  queue: get("/api/sessions/{id}/prompts", "List queued prompts", readers, queueJson),
+  promptEdit: post(
+    "/api/sessions/{id}/prompts/{prompt}",
+    "Edit, move or withdraw a queued prompt",
+    answerers,
+    queueJson,
+    promptEditRequest,
+  ),
+  attachment: get(
+    "/api/sessions/{id}/prompts/{prompt}/attachments/{n}",
+    "Get an image of a prompt as bytes, by its number from 0",
+    readers,
+    image,
+  ),
 } as const satisfies Operations;

@@ -1,6 +1,5 @@
 /** Web push: browsers that are notified while no tab is open. */
-import { list, schema, time, type Infer, type Operations, type Who } from "./operation.ts";
-import { verbRequest } from "./session.ts";
+import { get, list, post, schema, time, trigger, watchers, type Infer, type Operations } from "./operation.ts";
 
 /** As the browser created it, for the home's own key. */
 const pushRequest = schema("pushRequest", (z) =>
@@ -40,24 +39,11 @@ export type PushJson = Infer<typeof pushJson>;
 const pushTestJson = schema("pushTestJson", (z) => z.object({ sent: z.boolean(), why: z.nullable(z.string()) }));
 
 /** The device's own subscription; another device's needs `all`. */
-const own: Who = { device: "watch" };
+const own = watchers;
 
 export const pushOperations = {
-  push: {
-    method: "GET",
-    path: "/api/push",
-    summary: "Get the push key and subscribed browsers",
-    who: { device: "watch" },
-    output: pushJson,
-  },
-  pushSubscribe: {
-    method: "POST",
-    path: "/api/push",
-    summary: "Subscribe this browser to pushes",
-    who: own,
-    input: pushRequest,
-    output: pushBrowserJson,
-  },
+  push: get("/api/push", "Get the push key and subscribed browsers", watchers, pushJson),
+  pushSubscribe: post("/api/push", "Subscribe this browser to pushes", own, pushBrowserJson, pushRequest),
   pushRemove: {
     method: "DELETE",
     path: "/api/push/{id}",
@@ -65,12 +51,5 @@ export const pushOperations = {
     who: own,
     output: pushBrowserJson,
   },
-  pushTest: {
-    method: "POST",
-    path: "/api/push/{id}/test",
-    summary: "Send a test push to a browser",
-    who: own,
-    input: verbRequest,
-    output: pushTestJson,
-  },
+  pushTest: trigger("/api/push/{id}/test", "Send a test push to a browser", own, pushTestJson),
 } as const satisfies Operations;

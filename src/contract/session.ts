@@ -1,6 +1,6 @@
 /** Sessions: how they are sent over the API, and the verbs that change them. */
 import { containModes } from "./containment.ts";
-import { list, schema, time, type Infer, type Operations, type Who } from "./operation.ts";
+import { get, list, post, readers, schema, time, trigger, user, type Infer, type Operations } from "./operation.ts";
 import { activities, kinds, roles, statuses } from "./ids.ts";
 
 /** Scripts may rely on `{url, state}`; the rest is present if a tracker reported it. */
@@ -114,9 +114,6 @@ export const sessionJson = schema("sessionJson", (z) =>
 );
 export type SessionJson = Infer<typeof sessionJson>;
 
-export const verbRequest = schema("verbRequest", (z) => z.strictObject({ wait: z.optional(z.boolean()) }));
-export type VerbRequest = Infer<typeof verbRequest>;
-
 const snoozeRequest = schema("snoozeRequest", (z) =>
   z.strictObject({
     wait: z.optional(z.boolean()),
@@ -169,34 +166,11 @@ export const verbAnswer = schema("verbAnswer", (z) =>
 );
 export type VerbAnswer = Infer<typeof verbAnswer>;
 
-const user: Who = { device: "all" };
-
 const verb = <const Name extends string>(name: Name, summary: string) =>
-  ({
-    method: "POST",
-    path: `/api/sessions/{id}/${name}`,
-    summary,
-    who: user,
-    input: verbRequest,
-    output: verbAnswer,
-  }) as const;
+  trigger(`/api/sessions/{id}/${name}`, summary, user, verbAnswer);
 
-export const sessionOperations = {
-  sessions: {
-    method: "GET",
-    path: "/api/sessions",
-    summary: "List sessions",
-    who: { device: "watch", agent: "list" },
-    query: { project: "only this project's" },
-    output: list(sessionJson),
-  },
-  session: {
-    method: "GET",
-    path: "/api/sessions/{id}",
-    summary: "Show a session",
-    who: { device: "watch", agent: "read" },
-    output: sessionJson,
-  },
+/** Verbs that need nothing but a session: handler, command and menu item follow from the row and `model/verbs.ts`. */
+export const plainVerbs = {
   stop: verb("stop", "Stop the agent gracefully; keep worktree and conversation"),
   kill: verb("kill", "Kill the process tree; move the worktree to the trash"),
   restore: verb("restore", "Resume a session in its conversation"),
@@ -204,25 +178,18 @@ export const sessionOperations = {
   unarchive: verb("unarchive", "Move a session out of the archive"),
   wake: verb("wake", "End a snooze now"),
   delete: verb("delete", "Delete permanently; move the worktree to the trash"),
+} as const satisfies Operations;
+export type PlainVerb = keyof typeof plainVerbs;
+export const plainVerbNames = Object.keys(plainVerbs) as readonly PlainVerb[];
+
+export const sessionOperations = {
+  sessions: get("/api/sessions", "List sessions", { device: "watch", agent: "list" }, list(sessionJson), {
+    project: "only this project's",
+  }),
+  session: get("/api/sessions/{id}", "Show a session", readers, sessionJson),
+  ...plainVerbs,
   snooze: { ...verb("snooze", "Stop for some time"), input: snoozeRequest },
-  rename: {
-    method: "POST",
-    path: "/api/sessions/{id}/rename",
-    summary: "Change the title",
-    who: user,
-    input: renameRequest,
-    output: sessionJson,
-  },
-  convert: {
-    ...verb("convert", "Move the conversation between terminal and chat"),
-    input: convertRequest,
-  },
-  cleanup: {
-    method: "POST",
-    path: "/api/cleanup",
-    summary: "Kill sessions whose work is done",
-    who: user,
-    input: cleanupRequest,
-    output: list(cleanupJson),
-  },
+  rename: post("/api/sessions/{id}/rename", "Change the title", user, sessionJson, renameRequest),
+  convert: { ...verb("convert", "Move the conversation between terminal and chat"), input: convertRequest },
+  cleanup: post("/api/cleanup", "Kill sessions whose work is done", user, list(cleanupJson), cleanupRequest),
 } as const satisfies Operations;

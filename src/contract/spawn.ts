@@ -1,7 +1,7 @@
 /** Starting sessions. */
 import { containModes, hostPattern } from "./containment.ts";
 import { projectIdPattern } from "./ids.ts";
-import { schema, type Infer, type Operations } from "./operation.ts";
+import { get, post, schema, type Infer, type Operations } from "./operation.ts";
 import { maxPromptBytes } from "./prompt.ts";
 import { sessionJson } from "./session.ts";
 import { kinds, roles } from "./ids.ts";
@@ -56,28 +56,19 @@ const preflightJson = schema("preflightJson", (z) =>
 export type PreflightJson = Infer<typeof preflightJson>;
 
 export const spawnOperations = {
-  spawn: {
-    method: "POST",
-    path: "/api/sessions",
-    summary: "Start a session",
-    who: { device: "all", agent: "spawn" },
-    input: spawnRequest,
-    output: sessionJson,
-  },
-  spawning: {
-    method: "GET",
-    path: "/api/spawns/{id}",
-    summary: "Get the session of a pending spawn by its holdfast-request id",
-    // Only the caller of that spawn knows the id.
-    who: { device: "watch", agent: "daemon" },
-    output: spawningJson,
-  },
-  preflight: {
-    method: "POST",
-    path: "/api/preflight",
-    summary: "Check whether a spawn would succeed, without creating anything",
-    who: { device: "all", whileReadOnly: { why: "It only checks and creates nothing." } },
-    input: spawnRequest,
-    output: preflightJson,
-  },
+  spawn: post("/api/sessions", "Start a session", { device: "all", agent: "spawn" }, sessionJson, spawnRequest),
+  // Only the caller of that spawn knows the id.
+  spawning: get(
+    "/api/spawns/{id}",
+    "Get the session of a pending spawn by its holdfast-request id",
+    { device: "watch", agent: "daemon" },
+    spawningJson,
+  ),
+  preflight: post(
+    "/api/preflight",
+    "Check whether a spawn would succeed, without creating anything",
+    { device: "all", whileReadOnly: { why: "It only checks and creates nothing." } },
+    preflightJson,
+    spawnRequest,
+  ),
 } as const satisfies Operations;

@@ -1,7 +1,7 @@
 /** Reading and following events: pages of them, the transcript, and frames over WebSocket and as server-sent events. */
 import type { DeviceJson } from "./device.ts";
 import type { FactEvent, IntentBody } from "./event.ts";
-import { documents, list, type Operations, type Who } from "./operation.ts";
+import { documents, get, list, readers, type Operations, type Who } from "./operation.ts";
 import type { Right } from "./rights.ts";
 import { sessionJson, type SessionJson } from "./session.ts";
 import type { TranscriptPage } from "./transcript.ts";
@@ -76,45 +76,19 @@ export function isLastPage(events: readonly object[], limit: number): boolean {
   return events.length < limit && events.reduce((sum, event) => sum + JSON.stringify(event).length, 0) < eventPageChars;
 }
 
-const reader: Who = { device: "watch", agent: "read" };
 const follower: Who = { device: "watch", agent: "follow" };
 const position = { after: "resume after this cursor", session: "only this session" } as const;
 
 export const streamOperations = {
-  events: {
-    method: "GET",
-    path: "/api/sessions/{id}/events",
-    summary: "List a session's events",
-    who: reader,
-    query: {
-      since: "only events after this sequence number",
-      before: "only events before this sequence number: the newest of them, in ascending order",
-      limit: "at most this many",
-    },
-    output: list(eventJson),
-  },
-  transcript: {
-    method: "GET",
-    path: "/api/sessions/{id}/transcript",
-    summary: "Get the newest transcript items",
-    who: reader,
-    query: { tail: "at most this many items (200)", before: "only items before the one with this sequence number" },
-    output: transcriptJson,
-  },
-  stream: {
-    method: "GET",
-    path: "/api/stream",
-    summary: "WebSocket: a snapshot, then events",
-    who: follower,
-    query: position,
-    output: frame,
-  },
-  sse: {
-    method: "GET",
-    path: "/api/events",
-    summary: "Follow the same frames as server-sent events",
-    who: follower,
-    query: position,
-    output: frame,
-  },
+  events: get("/api/sessions/{id}/events", "List a session's events", readers, list(eventJson), {
+    since: "only events after this sequence number",
+    before: "only events before this sequence number: the newest of them, in ascending order",
+    limit: "at most this many",
+  }),
+  transcript: get("/api/sessions/{id}/transcript", "Get the newest transcript items", readers, transcriptJson, {
+    tail: "at most this many items (200)",
+    before: "only items before the one with this sequence number",
+  }),
+  stream: get("/api/stream", "WebSocket: a snapshot, then events", follower, frame, position),
+  sse: get("/api/events", "Follow the same frames as server-sent events", follower, frame, position),
 } as const satisfies Operations;

@@ -1,6 +1,6 @@
 /** Terminal sessions: the screen as text, and as a WebSocket to type into. */
 import { linesJson } from "./chat.ts";
-import { schema, type Infer, type Operations } from "./operation.ts";
+import { get, readers, schema, watchers, type Infer, type Operations } from "./operation.ts";
 
 /** Text messages from the daemon on a terminal's WebSocket; the screen itself comes in binary ones. */
 const terminalFrame = schema("terminalFrame", (z) =>
@@ -21,21 +21,15 @@ export const terminalRequest = schema("terminalRequest", (z) =>
 export type TerminalRequest = Infer<typeof terminalRequest>;
 
 export const terminalOperations = {
-  screen: {
-    method: "GET",
-    path: "/api/sessions/{id}/screen",
-    summary: "Show the session's screen",
-    who: { device: "watch", agent: "read" },
-    query: { lines: "how many of the last lines" },
-    output: linesJson,
-  },
-  terminal: {
-    method: "GET",
-    path: "/api/sessions/{id}/terminal",
-    summary: "WebSocket: the session's screen and keyboard",
-    // Typing needs `answer`, into a shell `all`.
-    who: { device: "watch" },
-    query: { cols: "columns, 2 to 500", rows: "rows, 2 to 500", readonly: "1: only watch" },
-    output: terminalFrame,
-  },
+  screen: get("/api/sessions/{id}/screen", "Show the session's screen", readers, linesJson, {
+    lines: "how many of the last lines",
+  }),
+  // Typing needs `answer`, into a shell `all`.
+  terminal: get(
+    "/api/sessions/{id}/terminal",
+    "WebSocket: the session's screen and keyboard",
+    watchers,
+    terminalFrame,
+    { cols: "columns, 2 to 500", rows: "rows, 2 to 500", readonly: "1: only watch" },
+  ),
 } as const satisfies Operations;

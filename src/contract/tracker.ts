@@ -1,5 +1,5 @@
 /** Facts about issues and pull requests, as they are stored, sent and decided on. Times are milliseconds. */
-import { list, schema, time, type Infer, type Operations } from "./operation.ts";
+import { get, list, post, schema, time, user, watchers, type Infer, type Operations } from "./operation.ts";
 import { sessionJson } from "./session.ts";
 
 export const trackerTypes = ["github", "gitlab", "linear"] as const;
@@ -91,6 +91,8 @@ const trackerJson = schema("trackerJson", (z) =>
     repo: z.string(),
     state: z.enum(["ok", "resting", "failing", "no-token"]),
     why: z.nullable(z.string()),
+    /** Set if the token is the problem. */
+    token: z.optional(z.enum(["missing", "refused"])),
     requests: z.number(),
     notModified: z.number(),
     /** Requests left within the tracker's own limit, if it reports one. */
@@ -111,29 +113,21 @@ const claimRequest = schema("claimRequest", (z) =>
 const wakeJson = schema("wakeJson", (z) => z.object({ woken: z.boolean() }));
 
 export const trackerOperations = {
-  trackers: {
-    method: "GET",
-    path: "/api/trackers",
-    summary: "Show the state of the projects' trackers",
-    who: { device: "watch" },
-    output: list(trackerJson),
-  },
-  trackersRefresh: {
-    method: "POST",
-    path: "/api/trackers/refresh",
-    summary: "Poll the trackers now; returns once the results are recorded",
-    who: { device: "all" },
-    input: refreshRequest,
-    output: list(trackerJson),
-  },
-  claimPullRequest: {
-    method: "POST",
-    path: "/api/sessions/{id}/claim-pr",
-    summary: "Link a pull request to a session",
-    who: { device: "all", agent: "own" },
-    input: claimRequest,
-    output: sessionJson,
-  },
+  trackers: get("/api/trackers", "Show the state of the projects' trackers", watchers, list(trackerJson)),
+  trackersRefresh: post(
+    "/api/trackers/refresh",
+    "Poll the trackers now; returns once the results are recorded",
+    user,
+    list(trackerJson),
+    refreshRequest,
+  ),
+  claimPullRequest: post(
+    "/api/sessions/{id}/claim-pr",
+    "Link a pull request to a session",
+    { device: "all", agent: "own" },
+    sessionJson,
+    claimRequest,
+  ),
   webhook: {
     method: "POST",
     path: "/api/webhooks/{id}",

@@ -1,6 +1,5 @@
 /** Removed worktrees. */
-import { list, schema, time, type Infer, type Operations } from "./operation.ts";
-import { verbRequest } from "./session.ts";
+import { get, list, post, schema, time, trigger, user, watchers, type Infer, type Operations } from "./operation.ts";
 
 const trashRequest = schema("trashRequest", (z) =>
   z.strictObject({ id: z.optional(z.string()), olderThanDays: z.optional(z.number()) }),
@@ -25,27 +24,13 @@ const trashJson = schema("trashJson", (z) =>
 export type TrashJson = Infer<typeof trashJson>;
 
 export const trashOperations = {
-  trash: {
-    method: "GET",
-    path: "/api/trash",
-    summary: "List worktrees in the trash",
-    who: { device: "watch" },
-    output: list(trashJson),
-  },
-  trashRestore: {
-    method: "POST",
-    path: "/api/trash/{id}/restore",
-    summary: "Restore a worktree from the trash",
-    who: { device: "all" },
-    input: verbRequest,
-    output: trashJson,
-  },
-  trashEmpty: {
-    method: "POST",
-    path: "/api/trash/empty",
-    summary: "Delete worktrees from the trash permanently",
-    who: { device: "all" },
-    input: trashRequest,
-    output: list(trashJson),
-  },
+  trash: get("/api/trash", "List worktrees in the trash", watchers, list(trashJson)),
+  trashRestore: trigger("/api/trash/{id}/restore", "Restore a worktree from the trash", user, trashJson),
+  trashEmpty: post(
+    "/api/trash/empty",
+    "Delete worktrees from the trash permanently",
+    user,
+    list(trashJson),
+    trashRequest,
+  ),
 } as const satisfies Operations;

@@ -1,5 +1,5 @@
 /** A session's worktree: its changes and files. */
-import { schema, type Infer, type Operations, type Who } from "./operation.ts";
+import { get, readers, schema, type Infer, type Operations } from "./operation.ts";
 
 const areas = ["committed", "staged", "unstaged", "untracked"] as const;
 
@@ -49,37 +49,23 @@ const workJson = schema("workJson", (z) =>
 );
 export type WorkJson = Infer<typeof workJson>;
 
-const reader: Who = { device: "watch", agent: "read" };
-
 export const worktreeOperations = {
-  changes: {
-    method: "GET",
-    path: "/api/sessions/{id}/changes",
-    summary: "List files of the worktree that differ from the base",
-    who: reader,
-    output: changesJson,
-  },
-  patch: {
-    method: "GET",
-    path: "/api/sessions/{id}/changes/patch",
-    summary: "Show the worktree's changes against the base as a unified patch",
-    who: reader,
-    query: { path: "only this file" },
-    output: patchJson,
-  },
-  files: {
-    method: "GET",
-    path: "/api/sessions/{id}/files",
-    summary: "Search worktree paths, best match first",
-    who: reader,
-    query: { query: "letters of the path, in order", limit: "at most this many" },
-    output: filesJson,
-  },
-  work: {
-    method: "GET",
-    path: "/api/sessions/{id}/work",
-    summary: "Preview what kill or delete would move to the trash",
-    who: reader,
-    output: workJson,
-  },
+  changes: get(
+    "/api/sessions/{id}/changes",
+    "List files of the worktree that differ from the base",
+    readers,
+    changesJson,
+  ),
+  patch: get(
+    "/api/sessions/{id}/changes/patch",
+    "Show the worktree's changes against the base as a unified patch",
+    readers,
+    patchJson,
+    { path: "only this file" },
+  ),
+  files: get("/api/sessions/{id}/files", "Search worktree paths, best match first", readers, filesJson, {
+    query: "letters of the path, in order",
+    limit: "at most this many",
+  }),
+  work: get("/api/sessions/{id}/work", "Preview what kill or delete would move to the trash", readers, workJson),
 } as const satisfies Operations;

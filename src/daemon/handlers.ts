@@ -1,10 +1,10 @@
 /** What the API calls: the handlers of the contract, and how it identifies and authorizes a caller. */
 import { join } from "node:path";
 import { createAuthorize } from "../api/authorize.ts";
-import { createCommands, type CommandsOptions } from "../api/commands.ts";
-import { selfCheck } from "../api/self-check.ts";
-import { createTail } from "../api/tail.ts";
-import { createTerminals } from "../api/terminals.ts";
+import { createHandlers, type HandlerOptions as ApiOptions } from "../api/handlers.ts";
+import { selfCheck } from "../api/doctor.ts";
+import { createTail } from "../api/stream.ts";
+import { createTerminals } from "../api/terminal.ts";
 import type { Cgroups } from "../base/cgroup.ts";
 import { openCallers } from "../supervisor/callers/callers.ts";
 import type { Loop } from "../supervisor/loop.ts";
@@ -12,7 +12,7 @@ import type { Services } from "../supervisor/services.ts";
 import { rememberVariables, type DaemonFacts } from "./published.ts";
 import type { Start } from "./this-process.ts";
 
-export type HandlerOptions = Pick<CommandsOptions, "tracking" | "push"> & {
+export type HandlerOptions = Pick<ApiOptions, "tracking" | "push"> & {
   daemon: DaemonFacts;
   cgroups: Pick<Cgroups, "state">;
 };
@@ -21,7 +21,7 @@ export function openHandlers(start: Start, services: Services, loop: Loop, optio
   const { dist, paths } = start;
   const { daemon, tracking, push, cgroups } = options;
   return {
-    handlers: createCommands(services, loop, {
+    handlers: createHandlers(services, loop, {
       info: () => daemon.info(),
       shutDown: () => void setImmediate(() => void start.stop("requested")),
       readOnly: start.options.readOnly,

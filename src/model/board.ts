@@ -68,15 +68,16 @@ export function statusLabel(status: Status): string {
   return status.replaceAll("_", " ").replace(/^pr\b/, "PR").replace(/^ci\b/, "CI");
 }
 
+/** What lists show beside the status, in a word or two each. */
+export function marksOf({ queued }: Pick<SessionJson, "queued">): string[] {
+  return queued === 0 ? [] : [`${queued} queued`];
+}
+
 export type SortOrder = "name" | "created" | "activity";
 type Sorted = Pick<SessionJson, "id" | "createdAt" | "lastActivityAt">;
 
 /** Activity counts by the minute: otherwise cards of agents that work at the same time would swap with every message. */
 const activityStepMs = 60_000;
-
-export function activityStep({ lastActivityAt }: Pick<SessionJson, "lastActivityAt">): number {
-  return Math.floor(timeOf(lastActivityAt) / activityStepMs);
-}
 
 const differences: Record<SortOrder, (a: Sorted, b: Sorted) => number> = {
   name: () => 0,
@@ -84,16 +85,29 @@ const differences: Record<SortOrder, (a: Sorted, b: Sorted) => number> = {
   activity: (a, b) => activityStep(b) - activityStep(a),
 };
 
-/** The one order of sessions in lists and columns; ties are broken by id. */
+function activityStep({ lastActivityAt }: Sorted): number {
+  return Math.floor(timeOf(lastActivityAt) / activityStepMs);
+}
+
+/** Ties are broken by id. */
+function compare(a: Sorted, b: Sorted, order: SortOrder): number {
+  return differences[order](a, b);
+}
+
+/** The one order of sessions in lists and columns. */
 export function sortSessions<S extends Sorted>(sessions: Iterable<S>, order: SortOrder = "name"): S[] {
-  return sortedNaturally([...sessions], ({ id }) => id).sort(differences[order]);
+  return sortedNaturally([...sessions], ({ id }) => id).sort((a, b) => compare(a, b, order));
+}
+
+type Placed = Sorted & Pick<SessionJson, "status" | "needsYou">;
+
+/** Whether this change of a session can move it: to another column, or within it. */
+export function isMoved(before: Placed, after: Placed, order: SortOrder): boolean {
+  return columnOf(before) !== columnOf(after) || compare(before, after, order) !== 0;
 }
 
 /** Sessions by column, each column in order. */
-export function byColumn<S extends Sorted & Pick<SessionJson, "status" | "needsYou">>(
-  sessions: Iterable<S>,
-  order: SortOrder = "name",
-): Record<Column, S[]> {
+export function byColumn<S extends Placed>(sessions: Iterable<S>, order: SortOrder = "name"): Record<Column, S[]> {
   const found: Record<Column, S[]> = { you: [], working: [], review: [], idle: [], ended: [] };
   for (const session of sortSessions(sessions, order)) found[columnOf(session)].push(session);
   return found;

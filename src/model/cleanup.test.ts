@@ -127,7 +127,7 @@ describe("[SESSION-52] what a cleanup would end", () => {
       "pull request open when its host was last heard",
       candidate("pr_open", {
         session: { ...session, pullRequest: { ...merged, state: "open" } },
-        pullRequestHeard: false,
+        pullRequestPolled: false,
       }),
       false,
       "skipped",

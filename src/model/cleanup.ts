@@ -4,12 +4,8 @@ import type { SessionState } from "./session.ts";
 import type { Status } from "../contract/ids.ts";
 import type { Observed, RuntimeFacts } from "./facts.ts";
 
-/**
- * Whether a branch's work is in its base, although its commits are not: a squash or a rebase makes new ones. Judged by
- * content, from facts that git gave (worktree/merge-check.ts).
- */
-
-interface LandingFacts {
+/** Facts about whether the base has a branch's work, by content: a squash or a rebase makes new commits. */
+export interface MergeFacts {
   /** Commits of the worktree's HEAD that the base does not have, newest first: `<short id> <subject>`. */
   ahead: string[];
   /** Of these, the ones that no merged pull request's last commit has either. */
@@ -22,7 +18,7 @@ interface LandingFacts {
 
 export type Landing = { landed: true; by: string } | { landed: false; commits: string[] };
 
-export function judgeLanding(facts: LandingFacts): Landing {
+export function judgeLanding(facts: MergeFacts): Landing {
   if (facts.ahead.length === 0) return { landed: true, by: "its base has all of its commits" };
   if (facts.behindNoHead.length === 0) return { landed: true, by: "its merged pull request had all of its commits" };
   if (facts.samePatch === true) return { landed: true, by: "its base contains an equivalent commit" };
@@ -56,7 +52,7 @@ export interface CleanupCandidate {
   /** From the tracker; null if unknown, or polled too long ago to kill anything because of it. */
   issueClosed: boolean | null;
   /** Whether its host was polled just now; otherwise the recorded pull request may be outdated. */
-  pullRequestHeard?: boolean;
+  pullRequestPolled?: boolean;
   /** Whether the base has everything from a pull request that was closed without a merge. */
   landed?: boolean;
 }
@@ -96,11 +92,11 @@ function ofEnded(status: Status, runtime: Observed<RuntimeFacts>): Verdict {
   return end(status === "failed" ? "it failed" : "its agent has exited");
 }
 
-function whyNot({ session, issueClosed, pullRequestHeard = true }: CleanupCandidate): string {
+function whyNot({ session, issueClosed, pullRequestPolled = true }: CleanupCandidate): string {
   const reasons = [
     session.pullRequest === null
       ? null
-      : pullRequestHeard
+      : pullRequestPolled
         ? "its pull request is not merged"
         : "could not check whether its pull request is merged",
     session.issue === null

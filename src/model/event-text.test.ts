@@ -48,3 +48,8 @@ test("[WEB-33] the log tells in words what became of a prompt, a conversation an
   );
   expect(line("turn.ended", { stopReason: "error", message: "overloaded" })).toBe("Turn ended: error, overloaded");
 });
+
+test("[WEB-33] an event without a text of its own gets one from its type and fields, also one of a newer daemon", () => {
+  expect(line("session.praised", { by: "person" })).toBe("Session praised by you");
+  expect(line("night-watch.seen", { stars: 3 })).toBe("Night watch seen: stars 3");
+});

@@ -1,4 +1,4 @@
-/** One line per event, for logs. The mapped type makes every new event type name its text. */
+/** One line per event, for logs. An event without a text of its own gets one from its type: "Turn started". */
 import type { StoredEvent } from "../contract/event.ts";
 import type { EndedHow, ExitStatus, Want } from "../contract/ids.ts";
 import type { PullRequestFacts } from "../contract/tracker.ts";
@@ -10,8 +10,7 @@ import { shorten } from "./text.ts";
 const longest = 240;
 
 export function eventText(event: EventJson): string {
-  const line = Object.hasOwn(texts, event.type) ? textOf(event as unknown as StoredEvent) : fieldsOf(event);
-  return shorten((line || fieldsOf(event)).replace(/\s+/g, " ").trim(), longest);
+  return shorten((textOf(event) || plainText(event)).replace(/\s+/g, " ").trim(), longest);
 }
 
 /** The first part of the type, which the log's filter offers. */
@@ -42,7 +41,12 @@ export function endText(how: string, exit: ExitStatus | null = null): string {
   return sentences[how] ?? `The agent exited: ${how}.`;
 }
 
-type Texts = { readonly [T in StoredEvent["type"]]: (event: Extract<StoredEvent, { type: T }>) => string };
+type Text<T> = (event: Extract<StoredEvent, { type: T }>) => string;
+type Type = StoredEvent["type"];
+/** Only an event that has nothing to tell but who did it may leave its text out. */
+type Plain<T> =
+  Exclude<keyof Extract<StoredEvent, { type: T }>, "type" | "seq" | "at" | "by"> extends never ? T : never;
+type Texts = { readonly [T in Exclude<Type, Plain<Type>>]: Text<T> } & { readonly [T in Type]?: Text<T> };
 
 const texts: Texts = {
   "session.created": ({ title, by }) => `Created${byActor(by)}: ${title}`,
@@ -118,8 +122,18 @@ const texts: Texts = {
 };
 
 /** The table pairs each type with its own text, which the compiler cannot follow through an index. */
-function textOf(event: StoredEvent): string {
-  return (texts[event.type] as (one: StoredEvent) => string)(event);
+function textOf(event: EventJson): string | undefined {
+  const text = Object.hasOwn(texts, event.type)
+    ? (texts[event.type] as ((one: EventJson) => string) | undefined)
+    : undefined;
+  return text?.(event);
+}
+
+/** From the type and the fields: `session.pinned` is "Session pinned by you". */
+function plainText({ by, ...event }: EventJson & { by?: string }): string {
+  const [first = "", ...rest] = event.type.replaceAll(/[.-]/g, " ");
+  const fields = fieldsOf(event);
+  return `${first.toUpperCase()}${rest.join("")}${by === undefined ? "" : byActor(by)}${fields === "" ? "" : `: ${fields}`}`;
 }
 
 const requests: Record<Want["want"], string> = {

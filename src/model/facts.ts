@@ -1,4 +1,4 @@
-/** What a decision is made of. Gathered by supervisor/observe.ts; nothing here reads a clock, a disk or a process. */
+/** The facts behind a decision. Gathered by supervisor/observe.ts; nothing here reads a clock, a disk or a process. */
 import type { EndedHow, ExitStatus, LaunchHow, PromptId } from "../contract/ids.ts";
 import type { SessionState } from "./session.ts";
 
@@ -9,19 +9,19 @@ export interface RuntimeFacts {
   launch: string;
   agent: { alive: true } | { alive: false; exit: ExitStatus | null };
   activity: "working" | "idle" | "needs_input" | null;
-  /** What a terminal agent asks, where its hook or screen shows that. */
+  /** What a terminal agent asks, if its hook or screen shows it. */
   asks?: string | null;
   lastLines: string[];
   /**
-   * The record never named this launch: the database is older than it (a backup was put back, or its last writes were
-   * lost). An older launch that was superseded is on record.
+   * The record never named this launch: the database is older (a backup was restored, or its last writes were lost). A
+   * superseded launch is on record.
    */
   unrecorded?: boolean;
-  /** A terminal agent that has not shown yet that it can take a prompt. */
+  /** A terminal agent that is not ready for a prompt yet. */
   starting?: boolean;
-  /** A dead launch of which nothing ever ran: its daemon died before it started the agent. */
+  /** A dead launch that never ran: its daemon died before starting the agent. */
   neverStarted?: boolean;
-  /** A chat agent that lives but can no longer be spoken to. */
+  /** A running chat agent that can no longer receive input. */
   deaf?: boolean;
   /** A chat agent of another build than would be launched now. */
   stale?: boolean;
@@ -30,34 +30,34 @@ export interface RuntimeFacts {
 export interface SessionFacts {
   session: SessionState;
   runtime: Observed<RuntimeFacts>;
-  /** With an absent runtime or a dead agent: what proves that it is gone, or null where nothing does. */
+  /** With an absent runtime or a dead agent: the proof that it is gone, or null without one. */
   absence: "other-boot" | "no-server" | "identity-gone" | "stopped" | null;
-  /** Whether the worktree's directory is there. */
+  /** Whether the worktree's directory exists. */
   workspace: Observed<true>;
-  /** False after `start --no-restore`: what a reboot took is then left down. */
+  /** False after `start --no-restore`: sessions lost to a reboot stay down. */
   restoreLost: boolean;
-  /** Whether the agent has a way back into a conversation. */
+  /** Whether the agent can resume a conversation. */
   canResume: boolean;
-  /** Most of the board looks dead without a proven cause: look again at this time before concluding anything. */
+  /** Most of the board looks dead without a proven cause: check again at this time before concluding anything. */
   recheckAt: number | null;
   /**
-   * Whether the trash holds the worktree although the record says `ready`: a crash came between the move and its record.
-   * Only worth asking when the directory is missing.
+   * Whether the worktree is in the trash although the record has `ready`: a crash came between the move and its record.
+   * Checked only if the directory is missing.
    */
   workspaceInTrash?: boolean;
-  /** With `workspaceInTrash`: whether it was moved there by a kill that is not on record, because the record is older. */
+  /** With `workspaceInTrash`: whether a kill moved it there that the older record does not have. */
   trashedUnrecorded?: boolean;
-  /** Whether commands that make the worktree still run. Only worth asking when it is wanted no more. */
+  /** Whether commands that create the worktree still run. Checked only once it is no longer needed. */
   isCreating?: boolean;
-  /** Whether the agent's program can be launched, and since when it cannot. Only worth asking before a launch. */
+  /** Whether the agent's program can be launched, and since when it cannot. Checked only before a launch. */
   program?: { is: "found" } | { is: "missing"; why: string; since: number };
-  /** A person asked for the chat agent to be started anew, without a change of intent. */
+  /** The user requested a restart of the chat agent, without a change of intent. */
   restartRequested?: boolean;
 }
 
 /**
- * `superseded`: of another launch than the expected one. `leftover`: its agent has ended, the rest of it has not.
- * `deaf`, `stale` and `restart`: to be replaced by a new launch of the same conversation. `convert`: the other kind follows.
+ * `superseded`: another launch than the expected one. `leftover`: its agent exited, other processes of it did not.
+ * `deaf`, `stale` and `restart`: replaced by a new launch of the same conversation. `convert`: the other kind follows.
  */
 export type StopReason =
   | "wanted-down"
@@ -72,24 +72,24 @@ export type StopReason =
 
 export type Action =
   | { do: "create-workspace" }
-  /** The worktree that is being made is wanted no more: ends the commands that make it. */
+  /** The worktree is no longer needed: stops the commands that create it. */
   | { do: "cancel-create" }
   | { do: "restore-workspace" }
   | { do: "launch"; how: LaunchHow; attempt: number }
-  /** The launch that is expected was found alive: record it, and for a chat agent read on. */
+  /** The expected launch is alive: record it, and continue reading a chat agent's output. */
   | { do: "adopt" }
-  /** A launch was found that the record never named: write it down, and never end it unseen. */
+  /** Found a launch that the record never named: record it, and never stop it silently. */
   | { do: "adopt-unrecorded" }
-  /** The record lost a kill or delete: write down that the session has ended. */
+  /** The record lost a kill or delete: record that the session has ended. */
   | { do: "stay-ended" }
   | { do: "deliver"; prompt: PromptId }
-  /** A prompt was being sent when something died: look, never repeat. */
+  /** A crash happened while a prompt was being sent: check, never repeat. */
   | { do: "settle-prompt"; prompt: PromptId }
   | { do: "settle-turn"; as: "orphaned_at_restart" }
   | { do: "record-end"; how: EndedHow; exit: ExitStatus | null; lastLines: string[] }
   | { do: "reset-context"; why: string }
   | { do: "stop"; why: StopReason }
-  /** Nothing of it runs: it becomes the other kind. */
+  /** Nothing of it runs: convert it to the other kind. */
   | { do: "convert" }
   | { do: "remove-workspace" }
   | { do: "wake" }

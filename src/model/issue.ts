@@ -55,7 +55,7 @@ export function isIssueOf(
   if (issue === reference) return true;
   const [own, wanted] = [inTeam(issueKey(issue), team), inTeam(issueKey(reference), team)];
   if (own === null || own !== wanted) return false;
-  // Numbers belong to one repository; an address says which one.
+  // Numbers belong to one repository; an address names it.
   const [known, asked] = [repositoryIn(issueSeen?.url ?? issue), repositoryIn(reference)];
   return known === null || asked === null || known === asked;
 }

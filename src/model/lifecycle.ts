@@ -60,9 +60,7 @@ export type VerbResult =
 
 /** @param state null for a session that does not exist. */
 export function applyVerb(state: SessionState | null, verb: Verb, context: VerbContext): VerbResult {
-  if (state === null || state.intent.want === "deleted") {
-    return unknownSession;
-  }
+  if (state === null || state.intent.want === "deleted") return unknownSession;
   switch (verb.verb) {
     case "stop":
       // An archived session is down already; it stays archived.
@@ -136,6 +134,10 @@ function refuse(code: ErrorCode, message: string, hint: string | null, reason?: 
   return { ok: false, code, message, hint, ...(reason === undefined ? {} : { reason }) };
 }
 
+function refuseVerb(message: string, hint: string | null, code: ErrorCode = "conflict"): VerbResult {
+  return refuse(code, message, hint, "verb-refused");
+}
+
 /**
  * The one place that makes an intent. Nothing leaves `deleted`; only a delete or the user's own restore leaves `killed`
  * (also a restore that an older database forgot), whatever the verb checked before.
@@ -152,8 +154,7 @@ function intend(
   const staysEnded = want.want === "killed" || want.want === "deleted";
   if (from === "killed" && !staysEnded && verb !== "recover-running") {
     if (verb !== "restore") return wasKilled(state, verb);
-    if (by !== "person")
-      return refuse("forbidden", cannot(verb), "Only you can restore a killed session.", "verb-refused");
+    if (by !== "person") return refuseVerb(cannot(verb), "Only you can restore a killed session.", "forbidden");
   }
   const event = { type: "session.intent", want, by } as IntentEvent;
   const more = staysEnded && from !== "killed" && verb !== "copy" ? [...comingBack(state), ...facts] : facts;
@@ -250,32 +251,20 @@ function back(
   const { want } = state.intent;
   if (want === from) return missing(state, context) ?? intend(state, { want: "running" }, context, verb);
   if (want === "killed") return wasKilled(state, verb);
-  return refuse(
-    "conflict",
-    `Cannot ${verb}: Session is not ${from}`,
-    want === "running" ? null : wayBack(state),
-    "verb-refused",
-  );
+  return refuseVerb(`Cannot ${verb}: Session is not ${from}`, want === "running" ? null : wayBack(state));
 }
 
 function restore(state: SessionState, context: VerbContext): VerbResult {
   const { want } = state.intent;
   if (want === "running") {
     if (context.agent === "alive") {
-      return refuse(
-        "conflict",
-        "Cannot restore: Session is still running",
-        `Attach to it: holdfast attach ${state.id}`,
-        "verb-refused",
-      );
+      return refuseVerb("Cannot restore: Session is still running", `Attach to it: holdfast attach ${state.id}`);
     }
     // Two agents in one worktree would be worse than a refusal.
     if (context.agent !== "down") {
-      return refuse(
-        "conflict",
+      return refuseVerb(
         `Cannot restore: Session could not be observed (${context.agent.unknown})`,
         "Holdfast checks again every few seconds. Try again, or run: holdfast doctor",
-        "verb-refused",
       );
     }
   }
@@ -288,11 +277,9 @@ function restore(state: SessionState, context: VerbContext): VerbResult {
 function missing(state: SessionState, context: VerbContext): VerbResult | null {
   const { workspace } = state;
   if (workspace.at === "gone" && workspace.original !== undefined) {
-    return refuse(
-      "conflict",
+    return refuseVerb(
       `Cannot restore: The session belongs to ${workspace.original}, of which this home is a copy`,
       `Use it there: HOLDFAST_HOME=${quoteShellWord(workspace.original)} holdfast session show ${state.id}`,
-      "verb-refused",
     );
   }
   const gone =
@@ -317,7 +304,7 @@ function admit(state: SessionState, prompt: Extract<Verb, { verb: "prompt" }>, c
   ];
   const { intent } = state;
   const converting = intent.want === "running" && intent.convert !== undefined;
-  // `false`: a prompt restarts a lost run, whatever --no-restore says.
+  // `false`: a prompt restarts a lost run, even with --no-restore.
   const down = intent.want !== "running" || (!converting && downReason(state, false) !== null);
   return down ? intend(state, { want: "running" }, context, "prompt", admitted) : write(state, admitted);
 }
@@ -333,7 +320,7 @@ function takenUp({ reactions = {} }: SessionState, { by }: VerbContext): FactEve
 
 function wasKilled(state: SessionState, verb: Verb["verb"]): VerbResult {
   if (verb === "prompt") return refuse("conflict", "Session was killed", wayBack(state));
-  return refuse("conflict", cannot(verb), wayBack(state), "verb-refused");
+  return refuseVerb(cannot(verb), wayBack(state));
 }
 
 function wayBack({ id, intent }: SessionState): string {

@@ -168,13 +168,13 @@ type Match = "yes" | "no" | "unknown";
 
 export function judgeCall(rules: readonly PermissionRule[], call: CallFacts): Verdict {
   for (const [at, rule] of rules.entries()) {
-    const names = both(nameMatch(rule.agent, call.agent), nameMatch(rule.project, call.project));
+    const names = [nameMatch(rule.agent, call.agent), nameMatch(rule.project, call.project)];
     const fields = [
       ["tool", nameMatch(rule.tool, call.tool)],
       ["command", commandMatch(rule, call)],
       ["path", pathMatch(rule, call)],
     ] as const;
-    if (names === "no" || fields.some(([, match]) => match === "no")) continue;
+    if (names.includes("no") || fields.some(([, match]) => match === "no")) continue;
     const missing = fields.find(([, match]) => match === "unknown")?.[0] ?? null;
     if (rule.action === "allow" && (missing !== null || !mayAllow(rule, call))) continue;
     return { rule: at + 1, action: missing === null ? rule.action : "ask", missing };
@@ -246,9 +246,4 @@ function mayAllow(rule: PermissionRule, { tool, command, cwdInside, paths, extra
   // Who writes `tool: edit` has the worktree in mind, not the home directory.
   if (paths.length === 0) return tool === null || tool === "search" || !fileTools.has(tool);
   return paths.every(({ resolved, climbs }) => resolved !== null && !climbs && matchesPath("**", resolved, "allow"));
-}
-
-function both(a: Match, b: Match): Match {
-  if (a === "no" || b === "no") return "no";
-  return a === "unknown" || b === "unknown" ? "unknown" : "yes";
 }

@@ -1,17 +1,9 @@
 /** The latest launch: how it ended, whether its program can start, and whether the session may be launched again. */
 import type { Run, SessionState } from "./session.ts";
-import type { EndedHow, ExitStatus } from "../contract/ids.ts";
-
-/** The daemon's sentence for a program that is not on PATH; the CLI compares it with the user's own PATH. */
-const onPath = /^(\S+) was not found on PATH\b/gm;
+import type { EndedHow, ExitStatus, LaunchId } from "../contract/ids.ts";
 
 export function notOnPath(program: string): string {
   return `${program} was not found on PATH`;
-}
-
-/** The programs that a text names as missing. */
-export function missingPrograms(text: string): string[] {
-  return [...new Set([...text.matchAll(onPath)].map(([, program]) => program!))];
 }
 
 /** The build that would be launched now, as far as it can be read. */
@@ -64,6 +56,11 @@ export const crashBudget = 3;
 export const crashWindowMs = 60_000;
 
 export type LiveRun = Extract<Run, { run: "launching" | "up" }>;
+
+/** The launch on record, running or not. */
+export function expectedLaunch({ run }: Pick<SessionState, "run">): LaunchId | null {
+  return run.run === "none" ? null : run.launch;
+}
 
 /** Whether the record expects a process. */
 export function isLive(run: Run): run is LiveRun {

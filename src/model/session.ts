@@ -22,6 +22,7 @@ import type {
 } from "../contract/ids.ts";
 import type { Asker } from "../contract/question.ts";
 import type { ReactionHistory, ReactionName } from "../contract/reaction.ts";
+import type { SessionJson } from "../contract/session.ts";
 import type { SeenIssue, SeenPullRequest } from "../contract/tracker.ts";
 
 /** `seq` is the event that wrote it: order follows the sequence, because clocks can be set back. */
@@ -160,3 +161,18 @@ export interface SessionState {
   /** Sequence of the last reduced event. */
   seq: number;
 }
+
+/** The fields that clients get as they are. */
+export const plainFields = [
+  "id",
+  "project",
+  "kind",
+  "role",
+  "agent",
+  "title",
+  "issue",
+  "base",
+  "workspacePath",
+  "agentSessionId",
+  "seq",
+] as const satisfies readonly (keyof SessionState & keyof SessionJson)[];

@@ -12,44 +12,6 @@ export function chatActivity({ permissions, turn }: Pick<SessionState, "permissi
   return turn.turn === "open" ? "working" : "idle";
 }
 
-export interface Hint {
-  activity: Activity;
-  /** Where it comes from: `hook:Stop`, `transcript`, `title`, `screen` … */
-  source: string;
-  /** When it was reported (hook) or last seen (screen). */
-  at: number;
-  reason?: string | null;
-}
-
-interface Hints {
-  /** Reported by the agent itself: its hooks, its status file, its transcript. */
-  told: Hint | null;
-  /** Shown now by the rendered screen or the pane's title. */
-  shown: Hint | null;
-}
-
-/**
- * A hook's `working` that is older than this while the screen shows otherwise was never ended: Claude Code runs no hook
- * when a turn is interrupted with Escape.
- */
-const staleWordMs = 10_000;
-
-/**
- * The agent's own report first, the screen second, except in two cases: a visible question (a start-up dialog has no hook,
- * and typing into it would answer it), and a `working` that was never ended.
- */
-export function mergeActivity({ told, shown }: Hints): Required<Hint> | null {
-  const chosen = choose(told, shown);
-  return chosen === null ? null : { ...chosen, reason: chosen.reason ?? null };
-}
-
-function choose(told: Hint | null, shown: Hint | null): Hint | null {
-  if (told === null || shown === null) return told ?? shown;
-  if (shown.activity === "needs_input" && shown.at >= told.at) return shown;
-  if (told.activity === "working" && shown.activity === "idle" && shown.at - told.at >= staleWordMs) return shown;
-  return told;
-}
-
 /** Working, but without activity for longer than the limit. Shown to the user only. */
 export function isStuck(activity: Activity | null, lastActivityAt: number, now: number, stuckAfterMs: number): boolean {
   return activity === "working" && now - lastActivityAt > stuckAfterMs;
@@ -62,7 +24,7 @@ interface FailedTurn {
   why: string;
 }
 
-const longestWords = 300;
+const longestMessage = 300;
 
 /** The session's latest turn, if it failed, was refused or was cut, and no turn has started since. */
 export function failedTurn({ kind, turn, cutTurn }: SessionState): FailedTurn | null {
@@ -77,8 +39,8 @@ export function failedTurn({ kind, turn, cutTurn }: SessionState): FailedTurn | 
   if (turn.turn !== "ended") return null;
   const why = stopFailure(turn.stopReason);
   if (why === null) return null;
-  const words = shorten(turn.message?.replace(/\s+/g, " ").trim() ?? "", longestWords);
-  return { key: `turn:${turn.at}:${turn.stopReason}`, why: words === "" ? why : `${why}: ${words}` };
+  const message = shorten(turn.message?.replace(/\s+/g, " ").trim() ?? "", longestMessage);
+  return { key: `turn:${turn.at}:${turn.stopReason}`, why: message === "" ? why : `${why}: ${message}` };
 }
 
 export interface StatusOptions {
@@ -91,7 +53,7 @@ export interface StatusOptions {
   /** Why the agent's program cannot be launched; null if it can, or was not checked. */
   missingProgram?: string | null;
   /** When a poll last confirmed the recorded pull request; null before the first poll. */
-  trackerHeardAt?: number | null;
+  polledAt?: number | null;
 }
 
 export interface StatusResult {
@@ -116,8 +78,8 @@ export function statusOf(
   if (intent.want === "running" && intent.convert !== undefined)
     return { status: "starting", reason: `converting to ${intent.convert.kind}` };
   const alive = runtime.is === "known" && runtime.value.agent.alive && isExpected(session, runtime.value);
-  const rest = downReason(session, options.restoreLost ?? true);
-  if (rest !== null && !alive) return atRest(session, rest);
+  const down = downReason(session, options.restoreLost ?? true);
+  if (down !== null && !alive) return whileDown(session, down);
   if (!alive && isMissing(session, options)) return { status: "failed", reason: whyMissing(session) };
   const missing = options.missingProgram ?? null;
   if (missing !== null && !isLive(session.run)) return { status: "starting", reason: `${missing}; retrying` };
@@ -149,9 +111,9 @@ function whyMissing({ run, workspace, workspacePath }: SessionState): string {
     : `Workspace missing: ${workspacePath}`;
 }
 
-function atRest(session: SessionState, rest: DownReason): StatusResult {
+function whileDown(session: SessionState, down: DownReason): StatusResult {
   const { run } = session;
-  switch (rest) {
+  switch (down) {
     case "exited":
       if (session.pullRequest?.state === "merged") return { status: "done", reason: "its pull request is merged" };
       return session.issueSeen?.state === "closed"
@@ -169,7 +131,7 @@ function atRest(session: SessionState, rest: DownReason): StatusResult {
     case "lost":
       return { status: "failed", reason: "lost to a reboot or tmux crash; not restarted because of --no-restore" };
     default:
-      rest satisfies never;
+      down satisfies never;
       return { status: "failed", reason: null };
   }
 }
@@ -216,7 +178,7 @@ function ofLiving(session: SessionState, seen: RuntimeFacts, now: number, option
   }
   if (activity === null && seen.starting === true) return { status: "starting", reason: null };
   const failed = failedTurn(session);
-  const { status, reason } = pullRequestStatus(session, now, options.trackerHeardAt ?? null);
+  const { status, reason } = pullRequestStatus(session, now, options.polledAt ?? null);
   // Silence is not idleness: a command that reports nothing is running, and nothing more is known.
   const alive = activity === null ? "running" : "idle";
   // A queued prompt responds to the failure: its turn starts soon.

@@ -29,7 +29,7 @@ export function inert(text: string): string {
   );
 }
 
-/** Cuts text with a mark that says how much is missing: an agent's text is never cut silently. */
+/** Cuts text with a mark that states how much is missing: an agent's text is never cut silently. */
 export function shorten(text: string, max: number): string {
   if (text.length <= max) return text;
   const code = text.charCodeAt(max - 1);
@@ -45,7 +45,7 @@ export function clip(text: string, maxCharacters: number): string {
     : `${plain.slice(0, maxCharacters)}\n[… cut, ${plain.length - maxCharacters} more characters]`;
 }
 
-/** Keeps the end, where a log says what went wrong. */
+/** Keeps the end, where a log has the failure. */
 export function tail(lines: readonly string[], maxLines: number, maxCharacters: number): string {
   const text = inert(lines.slice(-maxLines).join("\n"));
   return text.length <= maxCharacters ? text : `[…]${text.slice(-maxCharacters)}`;

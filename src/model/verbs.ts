@@ -11,6 +11,8 @@ export interface VerbInfo {
   offered: (session: SessionJson) => boolean;
   /** What the request waits for: the agent running, everything down, or neither. */
   endsWith: "up" | "down" | null;
+  /** Runs without a dialog: it needs no input, and stops or moves nothing. */
+  immediate: boolean;
   /** Removes the worktree: clients show uncommitted and unpushed work first, and ask. */
   movesWork: boolean;
 }
@@ -125,8 +127,8 @@ function isVerbName(name: string): name is VerbName {
 
 const verbNames: readonly VerbName[] = Object.keys(verbs).filter(isVerbName);
 
-function verb(info: Omit<VerbInfo, "movesWork"> & { movesWork?: true }): VerbInfo {
-  return { movesWork: false, ...info };
+function verb(info: Omit<VerbInfo, "movesWork" | "immediate"> & { movesWork?: true; immediate?: true }): VerbInfo {
+  return { movesWork: false, immediate: false, ...info };
 }
 
 export function otherKind(kind: SessionJson["kind"]): SessionJson["kind"] {

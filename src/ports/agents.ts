@@ -96,7 +96,7 @@ export interface HookRule {
   /** Field of the hook's JSON that holds the prompt as the agent got it: proof of delivery. */
   promptField?: string;
   /** Field of the hook's JSON with the agent's last message. */
-  saidField?: string;
+  messageField?: string;
   /** The reason shown to the user for a `needs_input`. */
   reason?: string;
 }

@@ -1,6 +1,7 @@
 /** What the daemon asks of a chat runtime beyond `Runtime`, and what that runtime needs of the daemon. */
 import type { AgentSetting } from "../contract/acp.ts";
 import type { Actor, LaunchId, SessionId } from "../contract/ids.ts";
+import type { OutputItem } from "../model/acp.ts";
 import type { SessionState } from "../model/session.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Transition, Store } from "./store.ts";
@@ -17,12 +18,8 @@ export interface OutputBatch {
   launch: LaunchId;
   from: number;
   to: number;
-  items: OutputBatchItem[];
+  items: OutputItem[];
 }
-
-export type OutputBatchItem =
-  | { item: "message"; message: Record<string, unknown>; bytes?: number }
-  | { item: "damaged"; what: "oversized" | "unparsable" | "torn" | "shrunk"; bytes: number };
 
 export interface Ingested {
   state: SessionState;
@@ -44,14 +41,14 @@ export type Answered =
   /** Another process was first, or the agent that asked is gone. */
   | { answered: false; why: "not-open" | "no-such-option" };
 
-export type ConfigureResult = { told: true } | { told: false; why: string };
+export type ConfigureResult = { applied: true } | { applied: false; why: string };
 
 export type CancelResult =
   /** The agent ended the turn; `stopReason` is its own word. */
   | { cancelled: "ended"; stopReason: string }
   | { cancelled: "no-turn" }
   | { cancelled: "not-yet" }
-  | { cancelled: "not-told"; why: string };
+  | { cancelled: "not-sent"; why: string };
 
 export type DeleteOutcome = "deleted" | "unsupported" | "failed" | "too-late" | "not-running";
 

@@ -4,6 +4,7 @@ import type { SessionId } from "../contract/ids.ts";
 export interface BlockedHost {
   host: string;
   port: number;
+  /** `private`: all of its addresses are, and the allow list does not name host and port. */
   why: "not-listed" | "private" | "too-many-connections";
 }
 

@@ -8,7 +8,13 @@ import type { IssueFacts, PullRequestFacts, ReviewThread, TrackerType } from "..
 export type TrackerResult<T> =
   | { is: "known"; value: T }
   | { is: "absent" }
-  | { is: "unknown"; why: string; retryAt: number | null };
+  | ({ is: "unknown"; retryAt: number | null } & TrackerFailure);
+
+export interface TrackerFailure {
+  why: string;
+  /** `missing`: nothing can be queried before the user provides a token. `refused`: waiting does not help. */
+  token?: "missing" | "refused" | undefined;
+}
 
 export interface TrackerSettings {
   type: TrackerType;
@@ -49,7 +55,7 @@ export interface Tracker {
     notModified: number;
     remaining: number | null;
     restsUntil: number | null;
-    failure: string | null;
+    failure: TrackerFailure | null;
   };
 }
 

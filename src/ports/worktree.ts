@@ -1,6 +1,7 @@
 /** Worktrees as the daemon sees them. Work is never deleted: a removed worktree moves to the trash, complete. */
 import type { SessionId, TrashId } from "../contract/ids.ts";
 import type { ChangesJson, FilesJson, PatchJson } from "../contract/worktree.ts";
+import type { MergeFacts } from "../model/cleanup.ts";
 
 export interface WorktreePlan {
   session: SessionId;
@@ -42,14 +43,6 @@ export interface MergeQuestion {
   /** The last commits of merged pull requests. */
   heads: string[];
   mergeCommit: string | null;
-}
-
-/** Judged by model/cleanup.ts. */
-export interface MergeFacts {
-  ahead: string[];
-  behindNoHead: string[];
-  sameFiles: boolean | null;
-  samePatch: boolean | null;
 }
 
 export interface TrashEntry {

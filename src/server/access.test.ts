@@ -263,7 +263,7 @@ describe("the passphrase", () => {
     expect(verifier).toMatch(/^holdfast-pbkdf2-v1:/);
     expect(statSync(passphraseFile()).mode & 0o777).toBe(0o600);
     expect(await outcome(guess(open("passphrase"), "correct horse café"))).toBe("in");
-    expect(await outcome(guess(open("passphrase"), "wrong"))).toBe("The passphrase is not right.");
+    expect(await outcome(guess(open("passphrase"), "wrong"))).toBe("Wrong passphrase.");
     // What the file holds is no proof: it is the hash of what would be needed.
     const stolen = Buffer.from(verifier.trim().split(":")[3]!, "base64url");
     const device = new TestDevice(page);
@@ -272,7 +272,7 @@ describe("the passphrase", () => {
       ...device.byPassphrase("x", access.challenge().passphrase!, nonce),
       proof: stolen.toString("base64url"),
     };
-    expect(await outcome(access.login(asIfKey, from(page)))).toBe("The passphrase is not right.");
+    expect(await outcome(access.login(asIfKey, from(page)))).toBe("Wrong passphrase.");
   });
 
   test("[DEVICE-6] a proof holds for one page and one challenge, once", async () => {
@@ -281,9 +281,9 @@ describe("the passphrase", () => {
     const { nonce, passphrase } = access.challenge();
     const device = new TestDevice(page);
     const proof = device.byPassphrase("right", passphrase!, nonce);
-    expect(await outcome(access.login(proof, from("http://localhost:4710")))).toBe("The passphrase is not right.");
+    expect(await outcome(access.login(proof, from("http://localhost:4710")))).toBe("Wrong passphrase.");
     const other = access.challenge().nonce;
-    expect(await outcome(access.login({ ...proof, nonce: other }, from(page)))).toBe("The passphrase is not right.");
+    expect(await outcome(access.login({ ...proof, nonce: other }, from(page)))).toBe("Wrong passphrase.");
     expect(await outcome(access.login(proof, from(page)))).toBe("in");
     await access.revoke(device.id);
     expect(await outcome(access.login(proof, from(page)))).toBe("This login was sent before.");
@@ -294,7 +294,7 @@ describe("the passphrase", () => {
     const access = open("passphrase");
     expect(access.hasPassphrase).toBe(true);
     expect(access.challenge().passphrase).toMatchObject({ salt: null });
-    expect(await outcome(guess(access, "x"))).toContain("has to be set again");
+    expect(await outcome(guess(access, "x"))).toContain("must be set again");
     expect(await outcome(byCode(access, codeOf(access)))).toBe("in");
     expect(readFileSync(passphraseFile(), "utf8")).toContain("scrypt");
   });
@@ -316,12 +316,12 @@ describe("the passphrase", () => {
     writeFileSync(passphraseFile(), "right\n");
     const access = open("passphrase");
     const all = await Promise.all(Array.from({ length: 8 }, () => outcome(guess(access, "wrong"))));
-    expect(all.filter((each) => each === "The passphrase is not right.")).toHaveLength(5);
+    expect(all.filter((each) => each === "Wrong passphrase.")).toHaveLength(5);
   });
 
   test("[API-27] is refused where login links are used", async () => {
     expect(open().challenge().passphrase).toBeNull();
-    expect(await outcome(guess(open(), "x"))).toBe("This daemon takes login links, not a passphrase.");
+    expect(await outcome(guess(open(), "x"))).toBe("This daemon accepts login links, not a passphrase.");
   });
 });
 

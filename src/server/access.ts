@@ -1,6 +1,6 @@
 /**
- * Who may ask over TCP: whoever holds the main token (a 0600 file, for scripts), or a browser whose key was enrolled with
- * a login link or the passphrase. A browser sends no secret, so a program on the daemon's port learns none; see
+ * Access over TCP: with the main token (a 0600 file, for scripts), or from a browser whose key was enrolled with a login
+ * link or the passphrase. A browser sends no secret, so a program on the daemon's port learns none; see
  * docs/decisions/0016. No cookies: they ignore ports, so an agent's own dev server would receive ours.
  */
 import { crypto } from "../base/digest.ts";
@@ -12,7 +12,7 @@ import { challengeHeader, loginText, type DeviceProof } from "../contract/device
 import type { Output } from "../contract/operations.ts";
 import type { Right } from "../contract/rights.ts";
 import { challengeLifeMs, createChallenges } from "./challenges.ts";
-import { createDevices, idOf, type Device, type Devices } from "./devices.ts";
+import { createDevices, idOf, type Device } from "./devices.ts";
 import type { AuthMode } from "./hosts.ts";
 import { createLockout, type Settings } from "./lockout.ts";
 import { createLoginCodes, redirectDirectory } from "./login-codes.ts";
@@ -24,7 +24,7 @@ const tokenBytes = 32;
 /** `body`: digest of the body that the device signed. */
 export type Bearer = { bearer: "main" } | { bearer: "device"; id: string; rights: Right; body: string };
 
-/** Where a request comes from. `origin` is what the browser says of the page; left out where it says nothing. */
+/** The source of a request. `origin` is the page's, if the browser sent one. */
 export interface From {
   origin: string | undefined;
   address: string | null;
@@ -32,24 +32,7 @@ export interface From {
   allowsOrigin: (origin: string) => boolean;
 }
 
-export interface Access {
-  readonly mode: AuthMode;
-  readonly hasPassphrase: boolean;
-  readonly devices: Pick<Devices, "list" | "get" | "edit" | "seen">;
-  check(token: string): Bearer | null;
-  /** Throws a refusal that says what is wrong. */
-  checkDevice(proof: DeviceProof, asked: { method: string; path: string }, from: From): Bearer;
-  challenge(): Output<"challenge">;
-  issueLink(url: string, asked: LoginLinkRequest): { url: string; expiresAt: number; file: string | null };
-  login(request: LoginRequest, from: From): Promise<{ device: Device; isNew: boolean }>;
-  revoke(id: string): Promise<Device | null>;
-  /** Also what could still let somebody in: links that are not used yet. */
-  revokeAll(): Promise<Device[]>;
-  /** Returns the token's file. */
-  rotateToken(): string;
-  /** Resolves when nothing is being written any more. */
-  settled(): Promise<void>;
-}
+export type Access = ReturnType<typeof openAccess>;
 
 export interface AccessOptions {
   tokenFile: string;
@@ -62,7 +45,7 @@ export interface AccessOptions {
   iterations?: number;
 }
 
-export function openAccess(options: AccessOptions): Access {
+export function openAccess(options: AccessOptions) {
   const { now, settings, mode, tokenFile } = options;
   const warn = (message: string, cause: unknown): void => options.log?.warn(message, { cause: String(cause) });
   let token = readOrCreateToken(tokenFile);
@@ -74,24 +57,20 @@ export function openAccess(options: AccessOptions): Access {
   const challenges = createChallenges(now);
   const codes = createLoginCodes(redirectDirectory(tokenFile), now);
   const lockout = createLockout(settings, now);
-  // One guess at a time: parallel ones could all be begun before the first was counted.
+  // One guess at a time: parallel ones could all start before the first was counted.
   let lastGuess: Promise<unknown> = Promise.resolve();
 
-  const revokeAll = async (): Promise<Device[]> => {
-    codes.clear();
-    return devices.revokeAll();
-  };
   const guess = async (proof: string, text: string, address: string): Promise<void> => {
     if (passphrase === null) {
-      throw new Refusal("forbidden", "This daemon takes login links, not a passphrase.", {
+      throw new Refusal("forbidden", "This daemon accepts login links, not a passphrase.", {
         hint: "Run `holdfast dashboard` for a login link.",
       });
     }
     if (passphrase.asked.salt === null) throw setAgain();
     const { left } = await lockout.begin(address);
     if (!(await passphrase.verify(proof, text))) {
-      options.log?.warn("a wrong passphrase was given", { attemptsLeft: left });
-      throw new Refusal("unauthorized", "The passphrase is not right.", {
+      options.log?.warn("wrong passphrase", { attemptsLeft: left });
+      throw new Refusal("unauthorized", "Wrong passphrase.", {
         hint: left === 0 ? "No more attempts for now." : `${left} more before a pause.`,
       });
     }
@@ -102,55 +81,60 @@ export function openAccess(options: AccessOptions): Access {
     mode,
     hasPassphrase: passphrase !== null,
     devices,
-    check: (given) =>
+    check: (given: string): Bearer | null =>
       crypto().timingSafeEqual(crypto().hash("sha256", given, "buffer"), mainDigest()) ? { bearer: "main" } : null,
 
-    checkDevice: (proof, asked, { origin, address, allowsOrigin }) => {
+    /** Throws a refusal with the reason. */
+    checkDevice: (
+      proof: DeviceProof,
+      request: { method: string; path: string },
+      { origin, address, allowsOrigin }: From,
+    ): Bearer => {
       const device = devices.get(proof.device);
       if (device === null) {
         throw new Refusal("logged-out", "This device is not logged in: it was revoked, or not used for 30 days.", {
           hint: "Run `holdfast dashboard` for a new login link.",
         });
       }
-      // A page on another port can use the key that the browser keeps for it, but that key is enrolled for its own origin.
+      // A page on another port can use the browser's key for that page, but that key is enrolled for its own origin.
       if (!allowsOrigin(device.origin) || (origin !== undefined && origin !== device.origin)) {
         throw new Refusal("unauthorized", `This device logged in at ${device.origin}, which is not this address.`, {
           hint: "Run `holdfast dashboard` for a new login link.",
         });
       }
-      if (!devices.verify(device, proof, asked)) {
-        throw new Refusal("unauthorized", "The device's signature does not fit this request.", {
+      if (!devices.verify(device, proof, request)) {
+        throw new Refusal("unauthorized", "The device's signature does not match this request.", {
           hint: "Reload the page. If it persists, log in again.",
         });
       }
       const taken = challenges.take(proof.nonce, proof.count, device.id);
       if (taken === "stale") {
         throw new Refusal("unauthorized", "The challenge that was signed has expired.", {
-          hint: "Sign the one in this answer.",
+          hint: "Sign the one in this response.",
           headers: { [challengeHeader]: `${challenges.issue()} ${challengeLifeMs}` },
         });
       }
       if (taken === "replayed") {
-        throw new Refusal("unauthorized", "This request was sent before.", { hint: "Sign each request anew." });
+        throw new Refusal("unauthorized", "This request was sent before.", { hint: "Sign each request separately." });
       }
       devices.seen(device, address);
       return { bearer: "device", id: device.id, rights: device.rights, body: proof.body };
     },
 
-    challenge: () => ({
+    challenge: (): Output<"challenge"> => ({
       nonce: challenges.issue(),
       lifeMs: challengeLifeMs,
       passphrase: passphrase?.asked ?? null,
     }),
 
-    issueLink: (url, { rights = "all", name = null, for: whom = "here", file = false }) => {
-      const { code, expiresAt } = codes.issue({ rights, name, for: whom });
-      // Behind the #, which no browser sends and no server logs.
+    issueLink: (url: string, { rights = "all", name, for: whom = "here", file = false }: LoginLinkRequest) => {
+      const { code, expiresAt } = codes.issue({ rights, name: name ?? null, for: whom });
+      // After the #, which no browser sends and no server logs.
       const link = `${url}/#login=${code}`;
       return { url: link, expiresAt, file: file ? codes.writeFile(code, link) : null };
     },
 
-    login: async ({ code, nonce, publicKey, proof, name }, { origin, address }) => {
+    login: async ({ code, nonce, publicKey, proof, name }: LoginRequest, { origin, address }: From) => {
       if (origin === undefined) {
         throw new Refusal("invalid", "A login needs the header Origin: the key is enrolled for one page.", {
           hint: "Scripts use the main token instead: `Authorization: Bearer <token>`.",
@@ -174,16 +158,20 @@ export function openAccess(options: AccessOptions): Access {
       return devices.enroll({ publicKey, origin, name: granted.name ?? name, rights: granted.rights, address });
     },
 
-    revoke: (id) => devices.revoke(id),
-    revokeAll,
-    rotateToken: () => {
-      const next = crypto().randomBytes(tokenBytes).toString("base64url");
-      writeDurable(tokenFile, `${next}\n`);
-      token = next;
+    revoke: devices.revoke,
+    /** Also invalidates links that are not used yet. */
+    revokeAll: (): Promise<Device[]> => {
+      codes.clear();
+      return devices.revokeAll();
+    },
+    /** Returns the token's file. */
+    rotateToken: (): string => {
+      token = createToken(tokenFile);
       digest = undefined;
       return tokenFile;
     },
-    settled: async () => {
+    /** Resolves when no write is pending. */
+    settled: async (): Promise<void> => {
       codes.clear();
       await passphrase?.settled;
       await lastGuess;
@@ -193,14 +181,14 @@ export function openAccess(options: AccessOptions): Access {
 }
 
 function setAgain(): Refusal {
-  return new Refusal("forbidden", "The passphrase was set by an earlier version and has to be set again.", {
+  return new Refusal("forbidden", "The passphrase was set by an earlier version and must be set again.", {
     hint: "On the daemon's machine: `holdfast stop`, then `holdfast start --passphrase-file <file>`. `holdfast pair` works meanwhile.",
   });
 }
 
 const tokenShape = /^[A-Za-z0-9_-]{43}$/;
 
-/** A damaged file is replaced: nothing but this token is lost, and that was unusable. */
+/** Replaces a damaged file: its token was unusable anyway. */
 function readOrCreateToken(file: string): string {
   try {
     const token = readFileSync(file, "utf8").trim();
@@ -211,6 +199,10 @@ function readOrCreateToken(file: string): string {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
+  return createToken(file);
+}
+
+function createToken(file: string): string {
   const token = crypto().randomBytes(tokenBytes).toString("base64url");
   writeDurable(file, `${token}\n`);
   return token;

@@ -1,7 +1,7 @@
 /**
- * Challenges that browsers sign. Each is vouched for by a key of this process alone, so that giving one out keeps
- * nothing, and one of an earlier daemon, or of another program on its port, is worth nothing here. Only a challenge that
- * came back with a valid signature is remembered: it belongs to that device, and each number is taken once with it.
+ * Challenges that browsers sign. Each carries a MAC of this process, so issuing one stores nothing, and one of an earlier
+ * daemon or of another program on its port is invalid here. Only a challenge that came back with a valid signature is
+ * remembered: it belongs to that device, and each number is accepted once with it.
  */
 import { crypto } from "../base/digest.ts";
 
@@ -15,14 +15,6 @@ const timeBytes = 6;
 const randomBytes = 10;
 const macBytes = 16;
 
-export interface Challenges {
-  issue(): string;
-  /** Whether it is one of this process, and fresh. */
-  isFresh(nonce: string): boolean;
-  /** Uses a number up. To be called once the signature has been checked. */
-  take(nonce: string, count: number, device: string): "taken" | "stale" | "replayed";
-}
-
 interface Used {
   device: string;
   issuedAt: number;
@@ -30,10 +22,10 @@ interface Used {
   counts: Set<number>;
 }
 
-export function createChallenges(now: () => number): Challenges {
+export function createChallenges(now: () => number) {
   let secret: Buffer | undefined;
   const used = new Map<string, Used>();
-  /** Of devices that used too many: challenges up to this time are refused. */
+  /** By device that used too many: challenges up to this time are refused. */
   const refusedUpTo = new Map<string, number>();
 
   const macOf = (head: Buffer): Buffer => {
@@ -41,7 +33,7 @@ export function createChallenges(now: () => number): Challenges {
     return crypto().createHmac("sha256", secret).update(head).digest().subarray(0, macBytes);
   };
 
-  /** Null where it is not ours or too old. */
+  /** Null if it is not ours or too old. */
   const issuedAt = (nonce: string): number | null => {
     const bytes = Buffer.from(nonce, "base64url");
     if (bytes.length !== timeBytes + randomBytes + macBytes || bytes.toString("base64url") !== nonce) return null;
@@ -49,7 +41,7 @@ export function createChallenges(now: () => number): Challenges {
     if (!crypto().timingSafeEqual(macOf(head), bytes.subarray(timeBytes + randomBytes))) return null;
     const at = head.readUIntBE(0, timeBytes);
     const age = now() - at;
-    // A clock that was set back makes them of the future: refused as well, or they would live for longer.
+    // After a clock was set back they are in the future: refused too, or they would be valid for longer.
     return age >= 0 && age < challengeLifeMs ? at : null;
   };
 
@@ -72,14 +64,16 @@ export function createChallenges(now: () => number): Challenges {
   };
 
   return {
-    issue: () => {
+    issue: (): string => {
       const head = Buffer.alloc(timeBytes + randomBytes);
       head.writeUIntBE(now(), 0, timeBytes);
       crypto().randomFillSync(head, timeBytes);
       return Buffer.concat([head, macOf(head)]).toString("base64url");
     },
-    isFresh: (nonce) => issuedAt(nonce) !== null,
-    take: (nonce, count, device) => {
+    /** Whether this process issued it, and recently. */
+    isFresh: (nonce: string): boolean => issuedAt(nonce) !== null,
+    /** Uses a number up. Call it after the signature was checked. */
+    take: (nonce: string, count: number, device: string): "taken" | "stale" | "replayed" => {
       const at = issuedAt(nonce);
       if (at === null || at <= (refusedUpTo.get(device) ?? -1)) return "stale";
       const known = used.get(nonce) ?? begin(nonce, device, at);

@@ -20,7 +20,7 @@ beforeEach(async () => {
 const promptPath = "/api/sessions/ma-1/prompts";
 const prompt = JSON.stringify({ promptId: "p-1", text: "hello" });
 const said = ({ status, json }: Answer): unknown[] => [status, json.error?.code, json.error?.message];
-const bySignature = [401, "unauthorized", "The device's signature does not fit this request."];
+const bySignature = [401, "unauthorized", "The device's signature does not match this request."];
 const bySender = (authorization: string, method: string, path: string, body = "", headers = {}): Promise<Answer> => {
   const type = body === "" ? {} : { "content-type": "application/json" };
   const rest = body === "" ? {} : { body };

@@ -1,6 +1,6 @@
 /**
- * Browsers that are logged in. Each has a key pair of its own; its private half never leaves the browser, so nothing that
- * is kept here lets anybody in.
+ * Browsers that are logged in. Each has its own key pair, whose private half never leaves the browser: nothing stored here
+ * grants access.
  */
 import type { KeyObject } from "node:crypto";
 import { crypto } from "../base/digest.ts";
@@ -10,14 +10,14 @@ import type { Settings } from "./lockout.ts";
 import { Refusal } from "./response.ts";
 
 const key = "access.devices";
-/** Of the build before devices: these tokens let nobody in any more. */
+/** Tokens of the build before devices, which no longer grant access. */
 const oldKey = "access.browserTokens";
 const dayMs = 24 * 3_600_000;
 const unusedMs = 30 * dayMs;
-/** How exact `lastSeenAt` is; on disk it may lag by an hour, so that requests cost no commit. */
+/** How exact `lastSeenAt` is; on disk it may lag by an hour, so that requests need no commit. */
 const seenMs = 60_000;
 const saveMs = 3_600_000;
-/** Far more browsers than one person has; the one unused for longest goes. */
+/** Far more browsers than one user has; beyond it the least recently used is removed. */
 const maxDevices = 100;
 const pointBytes = 65;
 const coordinateBytes = 32;
@@ -36,26 +36,7 @@ export interface Device {
 
 export type NewDevice = Pick<Device, "publicKey" | "origin" | "name" | "rights"> & { address: string | null };
 
-export interface Devices {
-  list(): Device[];
-  /** Null where it is not known, or was not used for too long. */
-  get(id: string): Device | null;
-  /** A browser that logs in again keeps its name, and gets the rights of the link it came by. */
-  enroll(given: NewDevice): Promise<{ device: Device; isNew: boolean }>;
-  edit(id: string, change: { name?: string | undefined; rights?: Right | undefined }): Promise<Device | null>;
-  revoke(id: string): Promise<Device | null>;
-  revokeAll(): Promise<Device[]>;
-  /** Whether the device signed exactly this. */
-  verify(device: Device, proof: DeviceProof, asked: { method: string; path: string }): boolean;
-  seen(device: Device, address: string | null): void;
-  settled(): Promise<void>;
-}
-
-export function createDevices(
-  settings: Settings,
-  now: () => number,
-  warn: (message: string, cause: unknown) => void,
-): Devices {
+export function createDevices(settings: Settings, now: () => number, warn: (message: string, cause: unknown) => void) {
   // Read at the first use: most starts of a daemon see no browser.
   let kept: Map<string, Device> | undefined;
   const all = (): Map<string, Device> => (kept ??= read(settings));
@@ -64,7 +45,7 @@ export function createDevices(
   let saving: Promise<void> = Promise.resolve();
   const isFresh = ({ lastSeenAt }: Device): boolean => now() - lastSeenAt < unusedMs;
 
-  /** Nothing changes unless it is on disk. */
+  /** A change that cannot be written to disk does not happen. */
   const change = async (next: Map<string, Device>): Promise<void> => {
     const before = all();
     kept = next;
@@ -79,12 +60,14 @@ export function createDevices(
   };
 
   return {
-    list: () => [...all().values()].filter(isFresh).toSorted((a, b) => b.lastSeenAt - a.lastSeenAt),
-    get: (id) => {
+    list: (): Device[] => [...all().values()].filter(isFresh).toSorted((a, b) => b.lastSeenAt - a.lastSeenAt),
+    /** Null if it is unknown, or was not used for too long. */
+    get: (id: string): Device | null => {
       const device = all().get(id);
       return device !== undefined && isFresh(device) ? device : null;
     },
-    enroll: async ({ publicKey, origin, name, rights, address }) => {
+    /** A browser that logs in again keeps its name, and gets the rights of its new link. */
+    enroll: async ({ publicKey, origin, name, rights, address }: NewDevice) => {
       const id = idOf(publicKey);
       const known = all().get(id);
       if (known !== undefined && known.publicKey !== publicKey) {
@@ -108,7 +91,7 @@ export function createDevices(
       await change(next);
       return { device, isNew };
     },
-    edit: async (id, { name, rights }) => {
+    edit: async (id: string, { name, rights }: { name?: string | undefined; rights?: Right | undefined }) => {
       const device = all().get(id);
       if (device === undefined) return null;
       const edited = {
@@ -119,7 +102,7 @@ export function createDevices(
       await change(new Map(all()).set(id, edited));
       return edited;
     },
-    revoke: async (id) => {
+    revoke: async (id: string): Promise<Device | null> => {
       const device = all().get(id);
       if (device === undefined) return null;
       const next = new Map(all());
@@ -128,31 +111,32 @@ export function createDevices(
       keys.delete(id);
       return device;
     },
-    revokeAll: async () => {
+    revokeAll: async (): Promise<Device[]> => {
       const revoked = [...all().values()];
       await change(new Map());
       keys.clear();
       return revoked;
     },
-    verify: (device, proof, asked) => {
+    /** Whether the device signed exactly this request. */
+    verify: (device: Device, proof: DeviceProof, request: { method: string; path: string }): boolean => {
       let publicKey = keys.get(device.id);
       if (publicKey === undefined) keys.set(device.id, (publicKey = keyOf(device.publicKey)));
-      const text = Buffer.from(requestText(proof, { ...asked, origin: device.origin }));
+      const text = Buffer.from(requestText(proof, { ...request, origin: device.origin }));
       const signature = Buffer.from(proof.signature, "base64url");
       return crypto().verify("sha256", text, { key: publicKey, dsaEncoding: "ieee-p1363" }, signature);
     },
-    seen: (device, address) => {
+    seen: (device: Device, address: string | null): void => {
       if (now() - device.lastSeenAt < seenMs && device.lastAddress === address) return;
       device.lastSeenAt = now();
       device.lastAddress = address;
       if (now() - savedAt < saveMs) return;
-      saving = change(all()).catch((error: unknown) => warn("the use of a device was not written down", error));
+      saving = change(all()).catch((error: unknown) => warn("could not record the use of a device", error));
     },
-    settled: () => saving,
+    settled: (): Promise<void> => saving,
   };
 }
 
-/** The browser works it out as well; nobody learns the key from it. */
+/** The browser derives it as well; the key cannot be derived from it. */
 export function idOf(publicKey: string): string {
   return crypto().hash("sha256", publicKey, "hex").slice(0, 16);
 }
@@ -162,7 +146,7 @@ function plainName(name: string): string {
   return name.replaceAll(/[\p{C}\s]+/gu, " ").trim() || "A browser";
 }
 
-/** Throws where it is no point on the curve. */
+/** Throws if it is not a point on the curve. */
 function keyOf(publicKey: string): KeyObject {
   const point = Buffer.from(publicKey, "base64url");
   if (point.length !== pointBytes || point[0] !== 4) throw notAKey();

@@ -12,7 +12,7 @@ import type { Connection, OwnOperations } from "./own-operations.ts";
 import { Refusal, sendBytes, sendError, sendJson } from "./response.ts";
 import { notFound, readQuery, splitUrl, type FindOperation, type Match } from "./router.ts";
 
-export interface DispatchParts {
+export interface DispatchServices {
   handlers: Handlers;
   authorize: Authorize;
   own: OwnOperations;
@@ -35,14 +35,14 @@ export type Dispatch = (
   proceed: () => void,
 ) => Promise<void>;
 
-export function createDispatch(parts: DispatchParts): Dispatch {
+export function createDispatch(services: DispatchServices): Dispatch {
   return async (request, response, listener, proceed) => {
     try {
       checkAddress(request, listener);
       const { path, search } = splitUrl(request);
       if (path === "/openapi.json" || path === "/api" || path.startsWith("/api/")) {
         checkSite(request, listener);
-        await callOperation(parts, { request, response, listener, proceed, path, search });
+        await callOperation(services, { request, response, listener, proceed, path, search });
       } else {
         refuseBody(request);
         const navigation = (request.headers.accept ?? "").includes("text/html");
@@ -50,14 +50,14 @@ export function createDispatch(parts: DispatchParts): Dispatch {
         const file = { method: request.method ?? "GET", path, navigation, encodings };
         // Only browsers ask for these: they load with the first page.
         const { sendFile } = await import("./static-files.ts");
-        await sendFile(parts.webDirectory, file, response);
+        await sendFile(services.webDirectory, file, response);
       }
     } catch (error) {
       if (response.destroyed && !response.headersSent) return;
       if (!(error instanceof HoldfastError)) {
         const { path } = splitUrl(request);
         const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-        parts.log.error("request failed", { method: request.method, path, cause });
+        services.log.error("request failed", { method: request.method, path, cause });
       }
       sendError(request, response, error);
     }
@@ -73,18 +73,19 @@ interface Exchange {
   search: string;
 }
 
-async function callOperation(parts: DispatchParts, exchange: Exchange): Promise<void> {
+async function callOperation(services: DispatchServices, exchange: Exchange): Promise<void> {
   const { request, response, listener } = exchange;
-  const { match, bearer } = admit(parts, exchange, request.method ?? "GET");
+  const { match, bearer } = admit(services, exchange, request.method ?? "GET");
   const { operation, name } = match;
   checkOperation(bearer, operation);
-  if (parts.readOnly && !mayWhileReadOnly(operation, listener)) throw readOnlyRefusal();
+  if (services.readOnly && !mayWhileReadOnly(operation, listener)) throw readOnlyRefusal();
   const query = readQuery(operation, exchange.search);
-  const actor = parts.who.actor(request, listener, bearer);
-  const input = await readBody(parts, exchange, operation, bearer?.bearer === "device" ? bearer.body : null);
-  const halts = name === "daemonStop" && parts.mayHalt === true && listener.via === "socket" && listener.for === "all";
+  const actor = services.who.actor(request, listener, bearer);
+  const input = await readBody(services, exchange, operation, bearer?.bearer === "device" ? bearer.body : null);
+  const halts =
+    name === "daemonStop" && services.mayHalt === true && listener.via === "socket" && listener.for === "all";
   const unless = operation.who.whileReadOnly?.unless;
-  if (parts.readOnly && unless !== undefined && !halts && isSet(input, unless)) throw readOnlyRefusal();
+  if (services.readOnly && unless !== undefined && !halts && isSet(input, unless)) throw readOnlyRefusal();
   const disconnected = new AbortController();
   response.on("close", () => {
     if (!response.writableFinished) disconnected.abort();
@@ -102,12 +103,12 @@ async function callOperation(parts: DispatchParts, exchange: Exchange): Promise<
     signal: disconnected.signal,
     // The router and the schemas of this operation have made it so.
   } as Call & ApiRequest<OperationName>;
-  parts.authorize(call);
-  const recheck = (): void => void parts.who.actor(request, listener, bearer);
+  services.authorize(call);
+  const recheck = (): void => void services.who.actor(request, listener, bearer);
   const from = fromOf(request, listener);
-  const output = isOwn(parts.own, name)
-    ? await callOwn(parts.own, name, call, { bearer, recheck, from, request, response })
-    : await callHandler(parts.handlers, name, call);
+  const output = isOwn(services.own, name)
+    ? await callOwn(services.own, name, call, { bearer, recheck, from, request, response })
+    : await callHandler(services.handlers, name, call);
   if (output === undefined || response.destroyed) return;
   if (name === "attachment") sendBytes(response, output as Awaited<ReturnType<Handlers["attachment"]>>);
   else sendJson(response, output);
@@ -142,20 +143,24 @@ function readOnlyRefusal(): Refusal {
 }
 
 /** Asks for a credential before it reveals whether a path exists. */
-function admit(parts: DispatchParts, exchange: Exchange, method: string): { match: Match; bearer: Bearer | null } {
+function admit(
+  services: DispatchServices,
+  exchange: Exchange,
+  method: string,
+): { match: Match; bearer: Bearer | null } {
   let match: Match | null = null;
   let refusal: unknown;
   try {
-    match = parts.findOperation(method, exchange.path);
+    match = services.findOperation(method, exchange.path);
   } catch (error) {
     refusal = error;
   }
   const bearer =
     match?.operation.who.device !== "anyone"
-      ? checkToken(exchange.request, exchange.listener, parts.access)
+      ? checkToken(exchange.request, exchange.listener, services.access)
       : // The one open operation that returns more to a client with a credential.
         match.name === "health"
-        ? tokenIfAny(parts, exchange)
+        ? tokenIfAny(services, exchange)
         : null;
   if (bearer !== null && exchange.listener.via === "tcp") exchange.listener.strangers.proven(exchange.request.socket);
   if (match === null) throw refusal;
@@ -165,9 +170,9 @@ function admit(parts: DispatchParts, exchange: Exchange, method: string): { matc
   return { match, bearer };
 }
 
-function tokenIfAny(parts: DispatchParts, { request, listener }: Exchange): Bearer | null {
+function tokenIfAny(services: DispatchServices, { request, listener }: Exchange): Bearer | null {
   try {
-    return checkToken(request, listener, parts.access);
+    return checkToken(request, listener, services.access);
   } catch {
     return null;
   }
@@ -175,7 +180,7 @@ function tokenIfAny(parts: DispatchParts, { request, listener }: Exchange): Bear
 
 /** `signed`: digest of the body that a device signed; null if nothing was signed. */
 async function readBody(
-  parts: DispatchParts,
+  services: DispatchServices,
   { request, proceed }: Exchange,
   operation: Operation,
   signed: string | null,
@@ -188,7 +193,7 @@ async function readBody(
     if (signed !== null) checkSigned(Buffer.alloc(0), signed);
     return undefined;
   }
-  return readJsonBody(request, operation.input, bodyLimit(operation, parts.bodyLimitBytes), proceed, signed);
+  return readJsonBody(request, operation.input, bodyLimit(operation, services.bodyLimitBytes), proceed, signed);
 }
 
 function isOwn(own: OwnOperations, name: OperationName): name is ServerOperation {

@@ -1,7 +1,7 @@
 /**
- * Those who follow the log. They are only marked behind when something changed; once a tick each one that is behind
- * re-reads after its own cursor and gets one message. Followers at the same cursor share the read and the bytes. One
- * that does not take its bytes is not read for any more and catches up later: what it missed stands in the log.
+ * Followers of the log. A commit only marks them as behind; once per tick each one that is behind re-reads from its own
+ * cursor and gets one message. Followers at the same cursor share the read and the bytes. One that does not accept its
+ * bytes is skipped and catches up later from the log.
  */
 import type { EventsText, Logger, Tail } from "../ports/api.ts";
 import type { FollowingDevice, Frame } from "../contract/stream.ts";
@@ -11,7 +11,7 @@ import type { ServerResponse } from "node:http";
 import type { WebSocket } from "ws";
 import { securityHeaders } from "./response.ts";
 
-/** Beats without any sign of life before a WebSocket is given up; its client resumes by cursor, so nothing is lost. */
+/** Beats without a sign of life before a WebSocket is closed; its client resumes by cursor, so nothing is lost. */
 const maxSilentBeats = 3;
 
 /** Close codes of RFC 6455: going away, policy violation, internal error. */
@@ -60,8 +60,8 @@ export function eventStreamSink(response: ServerResponse): Sink {
 }
 
 /**
- * One message a follower in this time. The shortest keeps a word waiting for less than the disk does. Where telling costs
- * more, because of many followers or much to say, the next tick comes later: a fifth of the time goes into it, and a busy
+ * One message per follower in this time. The shortest delays an event by less than the disk does. If sending costs more,
+ * because of many followers or long messages, the next tick comes later: a fifth of the time goes into it, and a busy
  * follower still gets 100 messages/s.
  */
 const shortestTickMs = 2;
@@ -74,7 +74,7 @@ export const defaultHeartbeatMs = 15_000;
 
 /** A frame as bytes, in the two forms there are, made at most once each. */
 export interface EncodedFrame {
-  /** Where the follower stands behind it. */
+  /** The follower's cursor after it. */
   cursor: number;
   json: Buffer;
   /** Server-sent event; `hello` has no id, so that one who loses the line behind it still gets what follows. */
@@ -84,31 +84,11 @@ export interface EncodedFrame {
 export interface Sink {
   send(encoded: EncodedFrame, sent: () => void): void;
   bufferedBytes(): number;
-  /** Keeps the line warm; says whether the other end still lives. */
+  /** Keeps the connection open; returns whether the other end still responds. */
   beat(): boolean;
   /** `over`: this daemon goes; `refused`: it may no longer follow; `broken`: the log cannot be read. */
   close(why: "over" | "refused" | "broken"): void;
-  /** At once, whatever is still unsent. */
-  terminate(): void;
-}
-
-export interface Follower {
-  hello(): void;
-  remove(): void;
-}
-
-export interface Followers {
-  /** `recheck` throws once the caller may no longer follow. */
-  add(
-    sink: Sink,
-    from: { after: number | null; session: string | undefined; bearer: Bearer | null; recheck?: () => void },
-  ): Follower;
-  /** Ends those whose bearer this picks. */
-  drop(picks: (bearer: Bearer | null) => boolean): void;
-  /** Says that the devices changed; who was added is told to all others. */
-  tellDevices(added: DeviceJson | null): void;
-  readonly size: number;
-  close(): void;
+  /** Immediately, whatever is still unsent. */
   terminate(): void;
 }
 
@@ -121,6 +101,15 @@ interface State {
   behind: boolean;
 }
 
+interface FollowRequest {
+  after: number | null;
+  session: string | undefined;
+  bearer: Bearer | null;
+  recheck?: () => void;
+}
+
+export type Followers = ReturnType<typeof createFollowers>;
+
 export interface FollowersOptions {
   log: Logger;
   heartbeatMs?: number | undefined;
@@ -128,7 +117,7 @@ export interface FollowersOptions {
   deviceOf: (bearer: Bearer | null) => FollowingDevice | null;
 }
 
-export function createFollowers(tail: Tail, options: FollowersOptions): Followers {
+export function createFollowers(tail: Tail, options: FollowersOptions) {
   const { log, deviceOf, heartbeatMs = defaultHeartbeatMs } = options;
   const all = new Set<State>();
   let nextFlush = -Infinity;
@@ -148,7 +137,7 @@ export function createFollowers(tail: Tail, options: FollowersOptions): Follower
   const flush = (): void => {
     scheduled = false;
     const begun = performance.now();
-    // Timers count whole milliseconds of a clock that stands still within a turn: they come up to a millisecond early.
+    // Timers count milliseconds of a clock that does not advance within a turn: they fire up to a millisecond early.
     if (begun < nextFlush) return schedule();
     const shared = new Map<string, EncodedFrame | null>();
     for (const follower of all) {
@@ -161,7 +150,7 @@ export function createFollowers(tail: Tail, options: FollowersOptions): Follower
       try {
         catchUp(follower, shared);
       } catch (error) {
-        log.error("a follower could not be served", { cause: String(error) });
+        log.error("cannot send to a follower", { cause: String(error) });
         remove(follower);
         follower.sink.close("broken");
       }
@@ -178,7 +167,7 @@ export function createFollowers(tail: Tail, options: FollowersOptions): Follower
       encoded = readFrame(tail, follower.cursor, follower.session);
       shared.set(key, encoded);
     }
-    // The log may hand out less than all at once: whoever moved looks again next tick.
+    // The log may return a part only: a follower that moved reads again next tick.
     follower.behind = encoded !== null && encoded.cursor !== follower.cursor;
     if (encoded !== null) send(follower, encoded);
   };
@@ -208,7 +197,8 @@ export function createFollowers(tail: Tail, options: FollowersOptions): Follower
   };
 
   return {
-    add: (sink, { after, session, bearer, recheck = () => undefined }) => {
+    /** `recheck` throws once the caller may no longer follow. */
+    add: (sink: Sink, { after, session, bearer, recheck = () => undefined }: FollowRequest) => {
       if (closed) {
         sink.terminate();
         return { hello: () => undefined, remove: () => undefined };
@@ -233,28 +223,30 @@ export function createFollowers(tail: Tail, options: FollowersOptions): Follower
       }
       return { hello, remove: () => remove(follower) };
     },
-    drop: (picks) => {
+    /** Closes those whose bearer this picks. */
+    drop: (picks: (bearer: Bearer | null) => boolean): void => {
       for (const follower of all) {
         if (!picks(follower.bearer)) continue;
         remove(follower);
         follower.sink.close("refused");
       }
     },
-    tellDevices: (added) => {
+    /** Reports that the devices changed, and a new one to all others. */
+    reportDevices: (added: DeviceJson | null): void => {
       for (const { sink, bearer, cursor } of all) {
         const isItself = bearer?.bearer === "device" && bearer.id === added?.id;
         const news = isItself ? null : added;
         sink.send(encodeFrame({ frame: "devices", cursor, added: news }), () => undefined);
       }
     },
-    get size() {
+    get size(): number {
       return all.size;
     },
-    close: () => {
+    close: (): void => {
       closed = true;
       for (const follower of all) follower.sink.close("over");
     },
-    terminate: () => {
+    terminate: (): void => {
       for (const follower of all) {
         remove(follower);
         follower.sink.terminate();

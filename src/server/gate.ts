@@ -1,6 +1,6 @@
 /**
- * What stands in front of every request and every upgrade, in this order: limits of the address, exact Host, exact
- * Origin, token or device, rights. Over the unix socket (0600 in a 0700 directory) the file system has asked already.
+ * Checks of every request and every upgrade, in this order: limits of the address, exact Host, exact Origin, token or
+ * device, rights. For the unix socket (0600 in a 0700 directory) the file system has checked the user already.
  */
 import type { IncomingMessage } from "node:http";
 import type { Callers } from "../ports/api.ts";
@@ -25,7 +25,9 @@ import type { Strangers } from "./strangers.ts";
 /** No address of ours comes near this; a longer one is a mistake or a probe. */
 export const maxUrlBytes = 4096;
 
-/** Where a request came in. The unix sockets have no names to check; on the agents' one nobody is the person. */
+export type Who = ReturnType<typeof createWho>;
+
+/** Where a request arrived. The unix sockets have no names to check; on the agents' one no caller is the user. */
 export type Listener = { via: "socket"; for: "all" | "agents" } | { via: "tcp"; hosts: Hosts; strangers: Strangers };
 
 export function checkAddress(request: IncomingMessage, listener: Listener): void {
@@ -65,7 +67,7 @@ export function checkSite(request: IncomingMessage, listener: Listener): void {
   });
 }
 
-/** Who asks, by device or by the main token; null over the unix socket. `upgrade`: it is to become a WebSocket. */
+/** The caller's device or the main token; null over the unix socket. `upgrade`: a request for a WebSocket. */
 export function checkToken(
   request: IncomingMessage,
   listener: Listener,
@@ -87,13 +89,11 @@ export function checkToken(
     });
   }
   const bearer = access.check(token);
-  if (bearer === null) {
-    throw new Refusal("unauthorized", "The token is not valid.", {
-      hint: "It may have been replaced. Read it again from the file `token` in Holdfast's home.",
-      headers: { "WWW-Authenticate": 'Bearer error="invalid_token"' },
-    });
-  }
-  return bearer;
+  if (bearer !== null) return bearer;
+  throw new Refusal("unauthorized", "The token is not valid.", {
+    hint: "It may have been replaced. Read it again from the file `token` in Holdfast's home.",
+    headers: { "WWW-Authenticate": 'Bearer error="invalid_token"' },
+  });
 }
 
 export function fromOf(request: IncomingMessage, listener: Listener): From {
@@ -116,32 +116,27 @@ export function checkOperation(bearer: Bearer | null, { who: { device } }: Opera
   if (device !== "anyone") checkRight(bearer, device === "socket-only" ? "all" : device, "this");
 }
 
-/** Tells who asks, for each request; who is at the other end of a connection is looked up once. */
-export interface Who {
-  /** A connection has begun. Later its process may be gone. */
-  begin(connection: object): void;
-  actor(request: IncomingMessage, listener: Listener, bearer: Bearer | null): Actor;
-}
-
-export function createWho(callers: Callers): Who {
+/** Identifies the caller of each request; the process at the other end of a connection is looked up once. */
+export function createWho(callers: Callers) {
   const peers = new WeakMap<object, Peer>();
   const isOfThisMachine = createOwnAddresses();
-  const once = (connection: object, look: () => Peer): Peer => {
+  const once = (connection: object, find: () => Peer): Peer => {
     const known = peers.get(connection);
     if (known !== undefined) return known;
-    const peer = look();
+    const peer = find();
     peers.set(connection, peer);
     return peer;
   };
   return {
-    begin: (connection) => void once(connection, () => callers.peer(connection)),
-    actor: (request, listener, bearer) => {
+    /** Called when a connection begins: later its process may be gone. */
+    begin: (connection: object): void => void once(connection, () => callers.peer(connection)),
+    actor: (request: IncomingMessage, listener: Listener, bearer: Bearer | null): Actor => {
       const { socket } = request;
       if (listener.via === "socket") {
         const peer = once(socket, () => callers.peer(socket));
         return callers.actor(peer, claimsOf(request, listener.for === "agents" ? "agents" : "main"));
       }
-      // Every agent of this user can read the main token's file; a browser's token it never sees.
+      // Every agent of this user can read the main token's file, but no browser's key.
       if (bearer?.bearer !== "main") return "person";
       const { remoteAddress, localAddress } = socket;
       // Equal: an address that this machine got a moment ago.
@@ -169,7 +164,7 @@ function bearerToken(request: IncomingMessage): string | null {
   return match?.[1] ?? null;
 }
 
-/** Null where none is offered; one that cannot be read is refused, whatever else is offered. */
+/** Null without one; a malformed one is refused, whatever else is offered. */
 function deviceProof(request: IncomingMessage, offered: string[]): DeviceProof | null {
   const header = request.headers.authorization ?? "";
   const protocol = offered.find((each) => each.startsWith(deviceProtocolPrefix));

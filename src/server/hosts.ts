@@ -8,17 +8,11 @@ import { HoldfastError } from "../contract/errors.ts";
 
 export type AuthMode = "token" | "passphrase";
 
-/** This machine's addresses change (Wi-Fi, VPN), but reading them for every refused request would be a gift. */
+/** This machine's addresses change (Wi-Fi, VPN), but reading them for every refused request would help attackers. */
 const refreshMs = 5_000;
 const ownPorts = { http: 80, https: 443 };
 
-export interface Hosts {
-  /** The `Host` header as it came. */
-  allows(host: string): boolean;
-  allowsOrigin(origin: string): boolean;
-  /** The address a person is shown. */
-  url: string;
-}
+export type Hosts = ReturnType<typeof createHosts>;
 
 export interface HostsOptions {
   /** Each adds exactly one Host and one Origin. */
@@ -31,7 +25,7 @@ export interface HostsOptions {
   now?: () => number;
 }
 
-export function createHosts(host: string, port: number, options: HostsOptions = {}): Hosts {
+export function createHosts(host: string, port: number, options: HostsOptions = {}) {
   const { publicUrls = [], tls = false, hasIpv6 = () => true, hasLocalhost = () => true, now } = options;
   const scheme = tls ? "https" : "http";
   // Browsers leave the scheme's own port out.
@@ -54,16 +48,17 @@ export function createHosts(host: string, port: number, options: HostsOptions = 
   };
   const prefix = `${scheme}://`;
   return {
-    allows: (given) => publicHosts.has(given.toLowerCase()) || isOwn(given),
+    /** @param given the `Host` header as it came. */
+    allows: (given: string): boolean => publicHosts.has(given.toLowerCase()) || isOwn(given),
     // Origin is exact as well: scheme, name and port. `null` (sandboxed frames, files) is never one of ours.
-    allowsOrigin: (origin) =>
+    allowsOrigin: (origin: string): boolean =>
       publicOrigins.has(origin) || (origin.startsWith(prefix) && isOwn(origin.slice(prefix.length))),
-    // Not localhost: whether its other address is ours is not known yet.
+    /** The address to show. Not localhost: whether its other address is ours is not known yet. */
     url: `${prefix}${wildcard || host === "localhost" ? "127.0.0.1" : inUrl(host)}:${port}`,
   };
 }
 
-/** Beyond this machine a token in a file protects nobody who forwards it; the person's own passphrase is asked for. */
+/** Beyond this machine a token in a file is not enough; the user's own passphrase is required. */
 export function assertMayListen(host: string, mode: AuthMode, passphrasePresent: boolean): void {
   if (isLoopback(host)) return;
   const hint = "Start with --auth passphrase and --passphrase-file <file> (or HOLDFAST_PASSPHRASE), or use 127.0.0.1.";

@@ -1,8 +1,5 @@
-/**
- * Listening on an address. `server.listen({ host })` looks even a numeric address up and on the way compiles Node's
- * pattern of IPv6 addresses, which is 6 ms of a start; a socket that is bound beforehand spares that, where Node has it.
- */
-import { isIPv4, type ListenOptions, type Server, connect } from "node:net";
+/** Listening on a socket path or an address, with errors that name what is in the way. */
+import { connect, type ListenOptions, type Server } from "node:net";
 import { describeListener } from "../base/peer.ts";
 import { HoldfastError } from "../contract/errors.ts";
 import { lstatSync, statSync, unlinkSync } from "node:fs";
@@ -22,21 +19,25 @@ export async function claimSocketPath(path: string): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (!found.isSocket()) {
-    throw new HoldfastError("conflict", `${path} is not a socket; it was left alone.`, {
+    throw new HoldfastError("conflict", `${path} is not a socket; it was not changed.`, {
       hint: "Move it away: this is where the daemon's socket belongs.",
     });
   }
   const answer = await probe(path);
   if (answer === "connected") {
-    throw new HoldfastError("conflict", `Another program answers on ${path}; it was left alone.`, {
-      hint: "End it, or set HOLDFAST_HOME to another directory.",
+    throw new HoldfastError("conflict", `Another program answers on ${path}; it was not changed.`, {
+      hint: "Stop it, or set HOLDFAST_HOME to another directory.",
     });
   }
   if (answer === "ECONNREFUSED") unlinkSync(path);
   else if (answer !== "ENOENT") {
-    throw new HoldfastError("conflict", `It cannot be told who uses ${path} (${answer}); it was left alone.`, {
-      hint: "End the program that made it, or set HOLDFAST_HOME to another directory.",
-    });
+    throw new HoldfastError(
+      "conflict",
+      `Cannot determine which program uses ${path} (${answer}); it was not changed.`,
+      {
+        hint: "Stop the program that created it, or set HOLDFAST_HOME to another directory.",
+      },
+    );
   }
 }
 
@@ -44,7 +45,7 @@ export async function claimSocketPath(path: string): Promise<void> {
 function checkDirectory(directory: string): void {
   const found = statSync(directory);
   if (found.uid !== process.getuid?.() || (found.mode & 0o077) !== 0) {
-    throw new HoldfastError("conflict", `${directory} must belong to you alone (mode 0700) to hold the socket.`, {
+    throw new HoldfastError("conflict", `${directory} must belong to you alone (mode 0700) to contain the socket.`, {
       hint: `chmod 700 ${quoteShellWord(directory)}`,
     });
   }
@@ -64,25 +65,15 @@ function probe(path: string): Promise<string> {
   });
 }
 
-type BoundSocketConstructor = new (options: { host: string; port: number }) => ListenOptions;
-
-const { BoundSocket } = process.getBuiltinModule("node:net") as { BoundSocket?: BoundSocketConstructor };
-
 /** A name server that does not answer is asked for minutes; no name of this machine takes as long as this. */
 const lookUpMs = 5_000;
 
-/** A taken port is thrown or told as the server's `error`, as Node has it. */
-export function listenOn(server: Server, host: string, port: number): void {
-  const where = BoundSocket !== undefined && isIPv4(host) ? new BoundSocket({ host, port }) : { host, port };
-  server.listen(where);
-}
-
-/** Resolves once it listens. Fails with what keeps it from that; for a taken port with who has it. */
-export function untilListening(server: Server, listen: () => void, where: string, port?: number): Promise<void> {
+/** Resolves once it listens. Rejects with the reason; for a taken port with the program that has it. */
+export function listenOn(server: Server, { path, host, port }: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException): void => {
       clearTimeout(timer);
-      reject(cannotListen(error, where, port));
+      reject(cannotListen(error, path ?? host ?? "", port));
     };
     const timer = setTimeout(() => onError(new Error(`its address was not found in ${lookUpMs / 1000} s`)), lookUpMs);
     server.once("error", onError);
@@ -91,19 +82,15 @@ export function untilListening(server: Server, listen: () => void, where: string
       server.off("error", onError);
       resolve();
     });
-    try {
-      listen();
-    } catch (error) {
-      onError(error as NodeJS.ErrnoException);
-    }
+    server.listen(path === undefined ? { host, port } : { path });
   });
 }
 
-const listenTroubles: Record<string, string> = {
+const listenProblems: Record<string, string> = {
   EADDRNOTAVAIL: "this machine does not have that address",
   EACCES: "this user may not use that port",
   ENOTFOUND: "there is no such host",
-  EAI_AGAIN: "the name of the host could not be looked up",
+  EAI_AGAIN: "the host name could not be resolved",
   ENETUNREACH: "this machine has no such network",
 };
 
@@ -116,7 +103,7 @@ function cannotListen(error: NodeJS.ErrnoException, host: string, port?: number)
       cause: error,
     });
   }
-  const why = listenTroubles[error.code ?? ""] ?? error.message;
+  const why = listenProblems[error.code ?? ""] ?? error.message;
   return new HoldfastError("conflict", `Cannot listen on ${where}: ${why}.`, {
     hint: "Choose another address with --host or --port, or leave them out.",
     cause: error,

@@ -33,14 +33,7 @@ interface State {
   addresses: Record<string, Level>;
 }
 
-export interface Lockout {
-  /** Throws while locked. Counts the attempt as failed before it is tried: dying in mid-attempt forgives nothing. */
-  begin(address: string): Promise<{ left: number }>;
-  /** The attempt was right: it does not count, and its address is forgiven. */
-  succeeded(address: string): Promise<void>;
-}
-
-export function createLockout(settings: Settings, now: () => number): Lockout {
+export function createLockout(settings: Settings, now: () => number) {
   const load = (): State => {
     const { all, addresses } = read(settings);
     const levels = Object.entries(addresses).map(
@@ -59,7 +52,8 @@ export function createLockout(settings: Settings, now: () => number): Lockout {
   const none = (): Level => ({ failures: 0, at: now() });
 
   return {
-    begin: async (from) => {
+    /** Throws while locked. Counts the attempt as failed before it is tried: a crash during it forgives nothing. */
+    begin: async (from: string): Promise<{ left: number }> => {
       const state = load();
       const address = peerOf(from);
       const own = state.addresses[address] ?? none();
@@ -77,7 +71,8 @@ export function createLockout(settings: Settings, now: () => number): Lockout {
       const left = Math.min(guessLimits.address.burst - own.failures, guessLimits.all.burst - state.all.failures);
       return { left: Math.max(0, Math.floor(left)) };
     },
-    succeeded: async (from) => {
+    /** The attempt was right: it does not count, and its address is forgiven. */
+    succeeded: async (from: string): Promise<void> => {
       const state = load();
       const { [peerOf(from)]: _own, ...addresses } = state.addresses;
       const all = { ...state.all, failures: Math.max(0, state.all.failures - 1) };
@@ -97,7 +92,7 @@ function lockedOut(waitMs: number, everywhere: boolean): Refusal {
   const time = seconds <= 90 ? `${seconds} seconds` : `${minutes} minutes`;
   const who = everywhere ? "Too many wrong passphrases from all addresses." : "Too many wrong passphrases.";
   return new Refusal("locked-out", `${who} Try again in ${time}.`, {
-    hint: "On the daemon's machine, `holdfast dashboard` gives a login link at once.",
+    hint: "On the daemon's machine, `holdfast dashboard` gives a login link immediately.",
     headers: { "Retry-After": String(seconds) },
   });
 }

@@ -1,6 +1,6 @@
 /**
- * One-time login links. The secret stands behind the `#` of the link and is never sent: the page proves that it has it. A
- * used link is remembered for a while, so that whoever comes second learns who came first.
+ * One-time login links. The secret follows the `#` of the link and is never sent: the page proves that it has it. A used
+ * link is remembered for a while, to report to its second user who used it first.
  */
 import { crypto } from "../base/digest.ts";
 import { mkdirSync, rmSync } from "node:fs";
@@ -11,7 +11,7 @@ import { loginText } from "../contract/device-proof.ts";
 import type { Right } from "../contract/rights.ts";
 import { Refusal } from "./response.ts";
 
-/** A browser of this machine opens at once; another device has to be fetched first. */
+/** A browser of this machine opens immediately; another device must be fetched first. */
 const lifeMs = { here: 60_000, pair: 10 * 60_000 } as const;
 const rememberedMs = 24 * 3_600_000;
 const maxCodes = 64;
@@ -28,12 +28,6 @@ interface Code {
   file: string | null;
 }
 
-export interface Redeemed {
-  rights: Right;
-  /** Given with the link. */
-  name: string | null;
-}
-
 export interface LoginProof {
   code: string;
   nonce: string;
@@ -42,18 +36,8 @@ export interface LoginProof {
   proof: string;
 }
 
-export interface LoginCodes {
-  issue(asked: { rights: Right; name: string | null; for: keyof typeof lifeMs }): { code: string; expiresAt: number };
-  /** Makes a file that redirects to the link. */
-  writeFile(code: string, url: string): string;
-  /** Uses the code up, or throws. */
-  redeem(proof: LoginProof, by: { name: string; address: string | null }): Redeemed;
-  /** None of them works any more. */
-  clear(): void;
-}
-
-/** `directory` is for files that redirect; it is made when one is asked for. */
-export function createLoginCodes(directory: string, now: () => number): LoginCodes {
+/** @param directory for files that redirect; created with the first one. */
+export function createLoginCodes(directory: string, now: () => number) {
   const codes = new Map<string, Code>();
 
   const dropFile = (code: Code): void => {
@@ -73,7 +57,7 @@ export function createLoginCodes(directory: string, now: () => number): LoginCod
   };
 
   return {
-    issue: ({ rights, name, for: whom }) => {
+    issue: ({ rights, name, for: whom }: Pick<Code, "rights" | "name"> & { for: keyof typeof lifeMs }) => {
       sweep();
       const id = crypto().randomBytes(idBytes).toString("base64url");
       const secret = crypto().randomBytes(secretBytes).toString("base64url");
@@ -81,9 +65,10 @@ export function createLoginCodes(directory: string, now: () => number): LoginCod
       codes.set(id, { secret, rights, name, expiresAt, used: null, file: null });
       return { code: `${id}.${secret}`, expiresAt };
     },
-    writeFile: (given, url) => {
+    /** Creates a file that redirects to the link. */
+    writeFile: (given: string, url: string): string => {
       const code = codes.get(given.split(".")[0] ?? "");
-      if (code === undefined) throw new Error("a file for a code that is not known");
+      if (code === undefined) throw new Error("file for an unknown code");
       if (![...codes.values()].some(({ file }) => file !== null)) {
         // Of a daemon that was killed; their codes died with it.
         rmSync(directory, { recursive: true, force: true });
@@ -94,27 +79,12 @@ export function createLoginCodes(directory: string, now: () => number): LoginCod
       setTimeout(() => dropFile(code), code.expiresAt - now()).unref();
       return pathToFileURL(code.file).href;
     },
-    redeem: ({ code: id, nonce, origin, publicKey, proof }, by) => {
-      const code = codes.get(id);
-      const expected =
-        code === undefined
-          ? null
-          : crypto().createHmac("sha256", code.secret).update(loginText({ nonce, origin, publicKey }));
-      const given = Buffer.from(proof, "base64url");
-      const digest = expected?.digest();
-      if (
-        code === undefined ||
-        digest === undefined ||
-        given.length !== digest.length ||
-        !crypto().timingSafeEqual(given, digest)
-      ) {
-        throw new Refusal(
-          "unauthorized",
-          "This login link is not valid: it has expired, or the daemon was restarted.",
-          {
-            hint: "Run `holdfast dashboard` for a new one.",
-          },
-        );
+    /** Uses the code up, or throws. `name` is the one given with the link. */
+    redeem: (given: LoginProof, by: { name: string; address: string | null }): Pick<Code, "rights" | "name"> => {
+      const code = codes.get(given.code);
+      if (code === undefined || !proves(given, code.secret)) {
+        const why = "This login link is not valid: it has expired, or the daemon was restarted.";
+        throw new Refusal("unauthorized", why, { hint: "Run `holdfast dashboard` for a new one." });
       }
       if (code.used !== null) throw usedAlready(code.used);
       if (code.expiresAt <= now()) {
@@ -122,16 +92,23 @@ export function createLoginCodes(directory: string, now: () => number): LoginCod
           hint: "Run `holdfast dashboard` for a new one, or `holdfast pair` for another device.",
         });
       }
-      // Before anything is awaited: of two that come at once only one gets in.
+      // Before anything is awaited: of two at the same time only one succeeds.
       code.used = { at: now(), by: code.name ?? by.name, address: by.address };
       dropFile(code);
       return { rights: code.rights, name: code.name };
     },
-    clear: () => {
+    /** Invalidates all of them. */
+    clear: (): void => {
       for (const code of codes.values()) dropFile(code);
       codes.clear();
     },
   };
+}
+
+function proves({ proof, ...login }: LoginProof, secret: string): boolean {
+  const digest = crypto().createHmac("sha256", secret).update(loginText(login)).digest();
+  const given = Buffer.from(proof, "base64url");
+  return given.length === digest.length && crypto().timingSafeEqual(given, digest);
 }
 
 function usedAlready({ at, by, address }: NonNullable<Code["used"]>): Refusal {

@@ -31,7 +31,7 @@ type Handle<N extends ServerOperation> = (
 
 export type OwnOperations = { [N in ServerOperation]: Handle<N> };
 
-export interface OwnParts {
+export interface OwnServices {
   access: Access;
   followers: Followers;
   terminals: Pick<TerminalSockets, "drop">;
@@ -43,8 +43,8 @@ export interface OwnParts {
   url: () => string | null;
 }
 
-export function createOwnOperations(parts: OwnParts): OwnOperations {
-  const { access, followers, terminals, url, version, build } = parts;
+export function createOwnOperations(services: OwnServices): OwnOperations {
+  const { access, followers, terminals, url, version, build } = services;
   let description: Output<"openapi"> | undefined;
 
   const drop = (picks: (bearer: Bearer | null) => boolean): void => {
@@ -57,8 +57,8 @@ export function createOwnOperations(parts: OwnParts): OwnOperations {
     const device = await access.revoke(id);
     if (device === null) throw unknown(id);
     drop(isDevice(id));
-    await parts.onRevoked?.([id]);
-    followers.tellDevices(null);
+    await services.onRevoked?.([id]);
+    followers.reportDevices(null);
     return device;
   };
 
@@ -73,8 +73,8 @@ export function createOwnOperations(parts: OwnParts): OwnOperations {
       const { device, isNew } = await access.login(input, from);
       // Its open pages still have the previous rights.
       if (before !== undefined && before !== device.rights) drop(isDevice(device.id));
-      followers.tellDevices(isNew ? deviceJson(device, null) : null);
-      if (isNew && others) parts.onNewDevice?.(deviceJson(device, null));
+      followers.reportDevices(isNew ? deviceJson(device, null) : null);
+      if (isNew && others) services.onNewDevice?.(deviceJson(device, null));
       return { device: deviceJson(device, device.id) };
     },
 
@@ -92,7 +92,7 @@ export function createOwnOperations(parts: OwnParts): OwnOperations {
         checkRight(bearer, "all", "logging out all devices");
         const revoked = await access.revokeAll();
         drop((each) => each?.bearer === "device");
-        await parts.onRevoked?.(null);
+        await services.onRevoked?.(null);
         return { revoked: revoked.length };
       }
       if (bearer?.bearer !== "device") {
@@ -112,7 +112,7 @@ export function createOwnOperations(parts: OwnParts): OwnOperations {
       if (before === null || device === null) throw unknown(id);
       // Its open connections have the previous rights; it reconnects with the new ones.
       if (device.rights !== before.rights) drop(isDevice(id));
-      followers.tellDevices(null);
+      followers.reportDevices(null);
       return deviceJson(device, deviceId(bearer));
     },
 

@@ -257,8 +257,8 @@ test("[REMOTE-8, LIMIT-1] who listens on a port, and who is connected to it, is 
    1: 0200007F:D431 0100007F:1266 01 00000000:00000000 00:00000000 00000000  1002        0 2 1 0 20 4 30 10 -1
 `;
   expect(parseTcpTable(table)).toEqual([
-    { localPort: 4710, remotePort: 0, listens: true, uid: 1001 },
-    { localPort: 54_321, remotePort: 4710, listens: false, uid: 1002 },
+    { localPort: 4710, remotePort: 0, listens: true, uid: 1001, inode: "1" },
+    { localPort: 54_321, remotePort: 4710, listens: false, uid: 1002, inode: "2" },
   ]);
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

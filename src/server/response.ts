@@ -1,4 +1,4 @@
-/** Writes answers and refusals. A refused body is neither buffered nor left to reset the connection under the answer. */
+/** Writes responses and refusals. A refused body is neither buffered nor allowed to reset the connection under the response. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { isExhausted, whyNotStarted } from "../base/run.ts";
@@ -27,14 +27,12 @@ export class Refusal extends HoldfastError {
 
 const maxQuoted = 100;
 
-/** Something that came from outside, short and without control characters, for a message. */
+/** External text for a message: short and without control characters. */
 export function quoted(text: string): string {
   // eslint-disable-next-line no-control-regex -- that is what is taken out
   const clean = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");
   return `"${clean.length > maxQuoted ? `${clean.slice(0, maxQuoted)}…` : clean}"`;
 }
-
-/** Headers that every answer carries, refusals and static files included. */
 
 /** xterm writes its cell sizes as style attributes; nothing else may be inline, and scripts never. */
 const contentSecurityPolicy = [
@@ -52,6 +50,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
+/** Sent with every response, refusals and static files included. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   "Content-Security-Policy": contentSecurityPolicy,
   "X-Content-Type-Options": "nosniff",
@@ -61,7 +60,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
 };
 
-/** Answers of the API hold work and secrets: no cache may keep them. */
+/** Responses of the API contain work and secrets: no cache may store them. */
 export const apiHeaders: Readonly<Record<string, string>> = {
   ...securityHeaders,
   "Cache-Control": "no-store",
@@ -70,7 +69,7 @@ export const apiHeaders: Readonly<Record<string, string>> = {
 
 /** A refused body up to this is read and dropped so that the connection stays usable; a larger one ends it. */
 const dropBytes = 64 * 1024;
-/** How long a sender of a refused body gets to read the answer. */
+/** How long a sender of a refused body gets to read the response. */
 const lingerMs = 500;
 
 export function sendJson(response: ServerResponse, value: unknown): void {
@@ -88,59 +87,47 @@ export function sendBytes(
 }
 
 export function sendError(request: IncomingMessage, response: ServerResponse, thrown: unknown): void {
-  const error = told(thrown);
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
   }
-  const text = JSON.stringify(errorBody(error));
-  const headers: Record<string, string | number> = {
-    ...apiHeaders,
-    "Content-Length": Buffer.byteLength(text),
-    ...(error instanceof Refusal ? error.headers : {}),
-  };
+  const { status, headers, text } = render(thrown);
   const unread = !request.complete && bodyBytes(request) > dropBytes;
-  if (unread) headers["Connection"] = "close";
-  response.writeHead(statusOf(error), headers);
+  response.writeHead(status, unread ? { ...headers, Connection: "close" } : headers);
   if (!unread) {
     response.end(text);
     return;
   }
-  // Closing over unread bytes makes the kernel reset the connection, and the answer is lost with it.
+  // Closing over unread bytes makes the kernel reset the connection, and the response is lost with it.
   response.write(text);
   linger(request, () => response.end());
 }
 
 /** An upgrade has no response object yet: the same refusal, by hand. */
 export function refuseUpgrade(socket: Duplex, thrown: unknown): void {
-  const error = told(thrown);
-  const status = statusOf(error);
-  const text = JSON.stringify(errorBody(error));
-  const headers = {
-    ...apiHeaders,
-    "Content-Length": String(Buffer.byteLength(text)),
-    Connection: "close",
-    ...(error instanceof Refusal ? error.headers : {}),
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const { status, headers, text } = render(thrown);
+  const lines = Object.entries({ ...headers, Connection: "close" }).map(([name, value]) => `${name}: ${value}`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("\r\n")}\r\n\r\n${text}`, () =>
     socket.destroy(),
   );
 }
 
-/** Where the system has nothing left, the answer gives the reason [TERMINAL-7]. */
-function told(error: unknown): unknown {
-  if (!isExhausted(error)) return error;
-  const hint = "Try again in a moment, and see `ulimit -n` of the daemon.";
-  return new HoldfastError("internal", `The daemon could not do this: ${whyNotStarted(error)}.`, {
-    hint,
-    cause: error,
-  });
+function render(thrown: unknown): { status: number; headers: Record<string, string>; text: string } {
+  const error = explained(thrown);
+  const text = JSON.stringify(errorBody(error));
+  const own = error instanceof Refusal ? error.headers : {};
+  const headers = { ...apiHeaders, "Content-Length": String(Buffer.byteLength(text)), ...own };
+  const status = error instanceof HoldfastError ? errorStatus[error.code] : errorStatus.internal;
+  return { status: error instanceof Refusal ? error.status : status, headers, text };
 }
 
-function statusOf(error: unknown): number {
-  if (error instanceof Refusal) return error.status;
-  return error instanceof HoldfastError ? errorStatus[error.code] : errorStatus.internal;
+/** If the system has no resources left, the response gives the reason [TERMINAL-7]. */
+function explained(cause: unknown): unknown {
+  if (!isExhausted(cause)) return cause;
+  return new HoldfastError("internal", `The daemon could not do this: ${whyNotStarted(cause)}.`, {
+    hint: "Try again in a moment, and see `ulimit -n` of the daemon.",
+    cause,
+  });
 }
 
 function bodyBytes(request: IncomingMessage): number {

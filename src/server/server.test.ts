@@ -91,16 +91,16 @@ describe("the unix socket", () => {
   test("[BASE-2] a file on the path is an error, and stays", async () => {
     const path = join(directory, "file.sock");
     writeFileSync(path, "precious");
-    await expect(listenOn(path)).rejects.toThrow(`${path} is not a socket; it was left alone.`);
+    await expect(listenOn(path)).rejects.toThrow(`${path} is not a socket; it was not changed.`);
     expect(readFileSync(path, "utf8")).toBe("precious");
     symlinkSync(path, join(directory, "link.sock"));
-    await expect(listenOn(join(directory, "link.sock"))).rejects.toThrow("is not a socket; it was left alone.");
+    await expect(listenOn(join(directory, "link.sock"))).rejects.toThrow("is not a socket; it was not changed.");
   });
 
   test("[BASE-2] another program that answers on the path is an error, and goes on", async () => {
     const path = join(directory, "other.sock");
     await listener(path);
-    await expect(listenOn(path)).rejects.toThrow(`Another program answers on ${path}; it was left alone.`);
+    await expect(listenOn(path)).rejects.toThrow(`Another program answers on ${path}; it was not changed.`);
     const socket = connect(path);
     await new Promise((done) => socket.once("connect", done));
     socket.destroy();

@@ -20,7 +20,7 @@ import { createWho, type Listener } from "./gate.ts";
 import { assertMayListen, createHosts, isAlsoIpv6 } from "./hosts.ts";
 import { createOwnOperations } from "./own-operations.ts";
 import { createRouter } from "./router.ts";
-import { claimSocketPath, listenOn, untilListening } from "./listen.ts";
+import { claimSocketPath, listenOn } from "./listen.ts";
 import { createTerminalSockets } from "./terminals.ts";
 import { createUpgrade } from "./upgrade.ts";
 import { createStrangers, type StrangerLimits } from "./strangers.ts";
@@ -77,8 +77,7 @@ export interface Api {
   listenTcp(host: string, port: number): Promise<{ port: number; url: string }>;
   /**
    * The same port on [::1], to which browsers turn first for `localhost`. False where it cannot be ours: `localhost` is
-   * then not answered for, nor is it before this. Not part of listenTcp, because Node takes 6 ms for its first IPv6
-   * address.
+   * then not answered for, nor is it before this.
    */
   listenIpv6(): Promise<boolean>;
   /** Ends every connection; safe to call twice. */
@@ -153,7 +152,7 @@ export function createApi(options: ApiOptions): Api {
       server.on("connection", (connection: object) => who.begin(connection));
       socketServers.set(path, server);
       // Bound and listening when this returns; nothing can be accepted before the mode is set, in the same turn.
-      const listening = untilListening(server, () => server.listen(path), path);
+      const listening = listenOn(server, { path });
       if (server.listening) chmodSync(path, 0o600);
       await listening;
     },
@@ -163,7 +162,7 @@ export function createApi(options: ApiOptions): Api {
       const server = await addTcpServer();
       // A look-up might answer with [::1], which is listenIpv6's.
       const address = host === "localhost" ? "127.0.0.1" : host;
-      await untilListening(server, () => listenOn(server, address, port), host, port);
+      await listenOn(server, { host: address, port });
       const actual = (server.address() as AddressInfo).port;
       const hasIpv6 = (): boolean => tcp?.ipv6 === true;
       const hasLocalhost = (): boolean => tcp?.localhost === true;
@@ -178,7 +177,7 @@ export function createApi(options: ApiOptions): Api {
       const { port } = tcp;
       try {
         const server = await addTcpServer();
-        await untilListening(server, () => listenOn(server, "::1", port), "::1", port);
+        await listenOn(server, { host: "::1", port });
         tcp.ipv6 = true;
         tcp.localhost = true;
       } catch (error) {

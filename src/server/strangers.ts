@@ -1,7 +1,7 @@
 /**
- * Connections whose peer has not shown a credential yet. A peer gets few of them and little time; where there are too
- * many, the largest group of peers loses its oldest idle one. Refusing new ones instead would let the first peer shut
- * all others out: a browser needs its connection for milliseconds before it has proved itself.
+ * Connections whose peer has not shown a credential yet. A peer gets few of them and little time; if there are too many,
+ * the largest group of peers loses its oldest idle one. Refusing new ones instead would let the first peer shut out all
+ * others: a browser needs its connection for milliseconds before it has authenticated.
  */
 import type { Socket } from "node:net";
 import { peersOf } from "../base/peer.ts";
@@ -10,7 +10,7 @@ export interface StrangerLimits {
   /** Connections of one address, or on loopback of one user of this machine. */
   perPeer: number;
   total: number;
-  /** For a connection that asks nothing. */
+  /** For a connection without a request. */
   idleMs: number;
   /** For one whose request is under way: a file of the page over a slow line. */
   requestMs: number;
@@ -20,18 +20,6 @@ export const strangerLimits: StrangerLimits = { perPeer: 64, total: 256, idleMs:
 const sweepMs = 1_000;
 /** A full table of the kernel takes a millisecond to read. */
 const readPeersMs = 100;
-
-export interface Strangers {
-  add(socket: Socket): void;
-  /** The same connection, once TLS has made another socket of it. */
-  secured(socket: Socket): void;
-  /** A request's headers are here; returns what to call when it is answered. */
-  asks(socket: Socket): () => void;
-  /** The peer has shown a valid credential: this connection has no limits of ours anymore. */
-  proven(socket: Socket): void;
-  readonly size: number;
-  close(): void;
-}
 
 interface Entry {
   address: string;
@@ -43,6 +31,8 @@ interface Entry {
   sockets: Socket[];
 }
 
+export type Strangers = ReturnType<typeof createStrangers>;
+
 export interface StrangersOptions {
   /** The port that this machine's peers are connected to. */
   port: () => number;
@@ -52,7 +42,7 @@ export interface StrangersOptions {
   peers?: (port: number) => ReadonlyMap<number, number>;
 }
 
-export function createStrangers(options: StrangersOptions): Strangers {
+export function createStrangers(options: StrangersOptions) {
   const limits = { ...strangerLimits, ...options.limits };
   const now = options.now ?? (() => performance.now());
   const peers = options.peers ?? peersOf;
@@ -104,7 +94,7 @@ export function createStrangers(options: StrangersOptions): Strangers {
   };
 
   return {
-    add: (socket) => {
+    add: (socket: Socket): void => {
       const key = keyOf(socket);
       const address = peerOf(socket.remoteAddress ?? "");
       const entry: Entry = {
@@ -123,7 +113,8 @@ export function createStrangers(options: StrangersOptions): Strangers {
       sweeper ??= setInterval(sweep, sweepMs).unref();
       makeRoom(entry);
     },
-    secured: (socket) => {
+    /** The same connection, once TLS has made another socket of it. */
+    secured: (socket: Socket): void => {
       const key = keyOf(socket);
       const entry = entries.get(key);
       entry?.sockets.push(socket);
@@ -131,7 +122,8 @@ export function createStrangers(options: StrangersOptions): Strangers {
         if (entry !== undefined && entries.get(key) === entry) forget(key);
       });
     },
-    asks: (socket) => {
+    /** A request's headers have arrived; returns what to call when it is answered. */
+    asks: (socket: Socket): (() => void) => {
       const entry = entries.get(keyOf(socket));
       if (entry === undefined) return () => undefined;
       entry.requests++;
@@ -141,11 +133,12 @@ export function createStrangers(options: StrangersOptions): Strangers {
         entry.since = now();
       };
     },
-    proven: (socket) => forget(keyOf(socket)),
-    get size() {
+    /** The peer has shown a valid credential: this connection has no limits of ours anymore. */
+    proven: (socket: Socket): void => forget(keyOf(socket)),
+    get size(): number {
       return entries.size;
     },
-    close: () => {
+    close: (): void => {
       if (sweeper !== null) clearInterval(sweeper);
       sweeper = null;
     },
@@ -156,7 +149,7 @@ function keyOf(socket: Socket): string {
   return `${socket.remoteAddress} ${socket.remotePort}`;
 }
 
-/** One name for what one peer can have at will: all of this machine, and a network of IPv6 (/64). */
+/** One name for all addresses that a peer can choose from: this machine, or an IPv6 network (/64). */
 export function peerOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, "").replace(/%.*$/, "");
   if (plain === "::1" || plain.startsWith("127.")) return "local";

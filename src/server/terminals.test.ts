@@ -274,7 +274,7 @@ describe("a terminal", () => {
     await expect.poll(browser.code, often).toBe(1008);
     expect(other.code()).toBeNull();
     await it.close();
-    expect(other.texts).toEqual([{ type: "detached", reason: "The daemon stops; the agent goes on." }]);
+    expect(other.texts).toEqual([{ type: "detached", reason: "The daemon is stopping; the agent keeps running." }]);
     await expect.poll(other.code, often).toBe(1001);
   });
 

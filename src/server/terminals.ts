@@ -1,6 +1,6 @@
 /**
- * Terminals on WebSockets: bytes of a screen one way, typed bytes the other. What is typed before the screen is there or
- * after it is gone is dropped, never kept for later; so is what one types who only watches.
+ * Terminals on WebSockets: bytes of a screen one way, typed bytes the other. Bytes typed before the screen is open or after
+ * it closed are dropped, never kept for later; so are those of a viewer that only watches.
  */
 import type { WebSocket } from "ws";
 import type { Logger, Terminals } from "../ports/api.ts";
@@ -14,7 +14,7 @@ import { defaultHeartbeatMs } from "./followers.ts";
 
 /** Each viewer is a process and a pseudo-terminal. */
 const maxViewers = 64;
-/** Unsent bytes at which the screen is held back, and at which it goes on: tmux then skips what nobody would see. */
+/** Unsent bytes at which the screen pauses and at which it resumes: tmux then skips what no viewer would see. */
 const pauseBytes = 1024 * 1024;
 const resumeBytes = 256 * 1024;
 /** Beats without a sign of life before a viewer is given up. */
@@ -24,7 +24,7 @@ const largest = 500;
 /** Close codes of RFC 6455: normal, going away, not understood, policy violation. */
 const closeCodes = { normal: 1000, over: 1001, invalid: 1007, refused: 1008 } as const;
 
-export interface TerminalAsk {
+export interface ViewerRequest {
   session: string;
   cols: number;
   rows: number;
@@ -33,42 +33,34 @@ export interface TerminalAsk {
 }
 
 export interface TerminalOptions {
-  /** Nobody may type. */
+  /** No viewer may type. */
   readOnly: boolean;
   log: Logger;
   heartbeatMs?: number;
 }
 
-export interface TerminalSockets {
-  add(socket: WebSocket, ask: TerminalAsk): void;
-  /** Ends those whose bearer this picks. */
-  drop(picks: (bearer: Bearer | null) => boolean): void;
-  close(): void;
-  terminate(): void;
-}
+type Viewer = ReturnType<typeof serve>;
+export type TerminalSockets = ReturnType<typeof createTerminalSockets>;
 
-interface Viewer {
-  bearer: Bearer | null;
-  beat(): void;
-  leave(code: number, reason: string): void;
-  terminate(): void;
-}
-
-export function readTerminalAsk(session: string, query: Record<string, string>, bearer: Bearer | null): TerminalAsk {
+export function readViewerRequest(
+  session: string,
+  query: Record<string, string>,
+  bearer: Bearer | null,
+): ViewerRequest {
   const size = (name: string, fallback: number): number => {
     const value = query[name];
     if (value === undefined) return fallback;
     const number = /^\d{1,4}$/.test(value) ? Number(value) : 0;
     if (number >= smallest && number <= largest) return number;
-    throw new Refusal("invalid", `\`${name}\` is a whole number from ${smallest} to ${largest}.`);
+    throw new Refusal("invalid", `\`${name}\` must be an integer from ${smallest} to ${largest}.`);
   };
   const flag = query["readonly"] ?? "0";
-  if (!["0", "1", "true", "false"].includes(flag)) throw new Refusal("invalid", "`readonly` is 1 or 0.");
+  if (!["0", "1", "true", "false"].includes(flag)) throw new Refusal("invalid", "`readonly` must be 1 or 0.");
   const readonly = flag === "1" || flag === "true";
   return { session, cols: size("cols", 80), rows: size("rows", 24), readonly, bearer };
 }
 
-export function createTerminalSockets(terminals: Terminals, options: TerminalOptions): TerminalSockets {
+export function createTerminalSockets(terminals: Terminals, options: TerminalOptions) {
   const heartbeatMs = options.heartbeatMs ?? defaultHeartbeatMs;
   const all = new Set<Viewer>();
   let heart: NodeJS.Timeout | null = null;
@@ -82,8 +74,8 @@ export function createTerminalSockets(terminals: Terminals, options: TerminalOpt
   };
 
   return {
-    add: (socket, ask) => {
-      const viewer = serve(socket, terminals, ask, options, () => remove(viewer));
+    add: (socket: WebSocket, asked: ViewerRequest): void => {
+      const viewer: Viewer = serve(socket, terminals, asked, options, () => remove(viewer));
       if (closed) return viewer.terminate();
       if (all.size >= maxViewers)
         return viewer.leave(closeCodes.refused, `More than ${maxViewers} terminals are open.`);
@@ -92,16 +84,17 @@ export function createTerminalSockets(terminals: Terminals, options: TerminalOpt
         for (const each of all) each.beat();
       }, heartbeatMs).unref();
     },
-    drop: (picks) => {
+    /** Closes those whose bearer this picks. */
+    drop: (picks: (bearer: Bearer | null) => boolean): void => {
       for (const viewer of all) {
         if (picks(viewer.bearer)) viewer.leave(closeCodes.refused, "This device's access was changed or ended.");
       }
     },
-    close: () => {
+    close: (): void => {
       closed = true;
-      for (const viewer of all) viewer.leave(closeCodes.over, "The daemon stops; the agent goes on.");
+      for (const viewer of all) viewer.leave(closeCodes.over, "The daemon is stopping; the agent keeps running.");
     },
-    terminate: () => {
+    terminate: (): void => {
       for (const viewer of all) viewer.terminate();
     },
   };
@@ -110,23 +103,23 @@ export function createTerminalSockets(terminals: Terminals, options: TerminalOpt
 function serve(
   socket: WebSocket,
   terminals: Terminals,
-  ask: TerminalAsk,
+  asked: ViewerRequest,
   { readOnly: daemonReadOnly, log }: TerminalOptions,
   left: () => void,
-): Viewer {
-  // Typing is talking to the agent: a device that may only watch does not.
+) {
+  // Typing prompts the agent: a device that may only watch cannot.
   const readOnly =
     daemonReadOnly ||
-    (ask.bearer?.bearer === "device" && !includes(ask.bearer.rights, terminals.typingNeeds(ask.session)));
+    (asked.bearer?.bearer === "device" && !includes(asked.bearer.rights, terminals.typingNeeds(asked.session)));
   let view: TerminalView | null = null;
   let over = false;
   let paused = false;
   let silentBeats = 0;
   let unsentAtLastBeat = 0;
-  let { cols, rows, readonly } = ask;
+  let { cols, rows, readonly } = asked;
   readonly ||= readOnly;
 
-  const tell = (frame: TerminalFrame): void => socket.send(JSON.stringify(frame), () => undefined);
+  const send = (frame: TerminalFrame): void => socket.send(JSON.stringify(frame), () => undefined);
   const release = (): void => {
     over = true;
     view?.close();
@@ -135,7 +128,7 @@ function serve(
   };
   const leave = (code: number, reason: string): void => {
     if (over) return;
-    tell({ type: "detached", reason });
+    send({ type: "detached", reason });
     release();
     socket.close(code);
   };
@@ -182,14 +175,14 @@ function serve(
 
   const begin = async (): Promise<void> => {
     const size = { cols, rows };
-    const asked = readonly;
-    const opened = await terminals.open(ask.session, { ...size, readonly });
+    const before = readonly;
+    const opened = await terminals.open(asked.session, { ...size, readonly });
     if (over) return opened.close();
     view = opened;
-    tell({ type: "attached", launch: opened.launch, readonly });
-    // What was asked for while it was being opened.
+    send({ type: "attached", launch: opened.launch, readonly });
+    // Requested while it was being opened.
     if (cols !== size.cols || rows !== size.rows) opened.resize(cols, rows);
-    if (readonly !== asked) opened.watchOnly(readonly);
+    if (readonly !== before) opened.watchOnly(readonly);
     opened.start({ data: show, end: (reason) => leave(closeCodes.normal, reason) });
   };
   begin().catch((error: unknown) => {
@@ -198,8 +191,8 @@ function serve(
   });
 
   return {
-    bearer: ask.bearer,
-    beat: () => {
+    bearer: asked.bearer,
+    beat: (): void => {
       // A slow line answers a ping only after what is queued before it: taking bytes is a sign of life as well.
       silentBeats = socket.bufferedAmount < unsentAtLastBeat ? 0 : silentBeats + 1;
       unsentAtLastBeat = socket.bufferedAmount;
@@ -207,11 +200,11 @@ function serve(
       else socket.ping();
     },
     leave,
-    terminate: () => socket.terminate(),
+    terminate: (): void => socket.terminate(),
   };
 }
 
-/** By hand: two small messages are no reason to load the schemas. */
+/** By hand: two small messages do not justify loading the schemas. */
 function readRequest(text: string): TerminalRequest | null {
   let value: Partial<Record<string, unknown>> | null;
   try {

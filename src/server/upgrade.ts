@@ -10,14 +10,14 @@ import { type Followers, webSocketSink } from "./followers.ts";
 import { checkAddress, checkOperation, checkToken, type Listener, type Who } from "./gate.ts";
 import { HoldfastError } from "../contract/errors.ts";
 import { readCursor, splitUrl, readQuery, type FindOperation } from "./router.ts";
-import { readTerminalAsk, type TerminalSockets } from "./terminals.ts";
+import { readViewerRequest, type TerminalSockets } from "./terminals.ts";
 
 /** Followers have nothing to say but "ping"; more is a mistake. */
 const maxMessageBytes = 1024;
 /** A pasted text comes in pieces of this size. */
 const maxTypedBytes = 64 * 1024;
 
-export interface UpgradeParts {
+export interface UpgradeServices {
   access: Access;
   who: Who;
   authorize: Authorize;
@@ -27,7 +27,7 @@ export interface UpgradeParts {
   log: Logger;
 }
 
-export function createUpgrade({ access, who, authorize, followers, terminals, findOperation, log }: UpgradeParts) {
+export function createUpgrade({ access, who, authorize, followers, terminals, findOperation, log }: UpgradeServices) {
   // 20 ms to load and nothing a CLI ever needs: it waits for the first browser.
   const servers = new Map<number, Promise<WebSocketServer>>();
   const load = async (maxPayload: number): Promise<WebSocketServer> => {
@@ -63,13 +63,13 @@ export function createUpgrade({ access, who, authorize, followers, terminals, fi
       const { name, operation, params } = findOperation("GET", path);
       checkOperation(bearer, operation);
       const query = readQuery(operation, search);
-      const parts = { request, socket, head };
+      const upgrade = { request, socket, head };
       if (name === "terminal") {
         // Agents message each other by prompts, which are recorded; keystrokes are not.
         if (who.actor(request, listener, bearer) !== "person")
           throw new Refusal("forbidden", "Agents cannot open terminals.");
-        const ask = readTerminalAsk(params["id"] ?? "", query, bearer);
-        return await accept(parts, maxTypedBytes, (webSocket) => terminals.add(webSocket, ask));
+        const viewer = readViewerRequest(params["id"] ?? "", query, bearer);
+        return await accept(upgrade, maxTypedBytes, (webSocket) => terminals.add(webSocket, viewer));
       }
       if (name !== "stream") {
         throw new Refusal("invalid", "Only /api/stream and a session's terminal can become a WebSocket.");
@@ -77,7 +77,7 @@ export function createUpgrade({ access, who, authorize, followers, terminals, fi
       authorize({ name, actor: who.actor(request, listener, bearer), params: {}, query, input: undefined });
       const after = readCursor(query["after"]);
       const recheck = (): void => void who.actor(request, listener, bearer);
-      await accept(parts, maxMessageBytes, (webSocket) => {
+      await accept(upgrade, maxMessageBytes, (webSocket) => {
         const follower = followers.add(webSocketSink(webSocket), { after, session: query["session"], bearer, recheck });
         webSocket.on("close", () => follower.remove());
         webSocket.on("error", () => webSocket.terminate());

@@ -76,34 +76,20 @@ export class GroupCommit {
     }
   }
 
-  #attempt(operations: readonly Operation[]): void {
-    const { reserve } = this.#parts;
-    const endingsOnly = !reserve.ready();
+  /** With `endingsOnly` it uses the space of the reserve, which is only for stops, kills and deletions [DAEMON-23]. */
+  #attempt(operations: readonly Operation[], endingsOnly = !this.#parts.reserve.ready()): void {
     const draft = this.#parts.draft(endingsOnly);
     const accepted = applyAll(operations, draft);
     try {
       draft.write();
     } catch (error) {
       if (!this.#parts.isDiskFull(error) || endingsOnly || !draft.endsSomething) return this.#fail(accepted, error);
-      reserve.release();
-      return this.#commitEndings(accepted.map(({ operation }) => operation));
+      this.#parts.reserve.release();
+      return this.#attempt(
+        accepted.map(({ operation }) => operation),
+        true,
+      );
     }
-    this.#succeed(accepted, draft);
-  }
-
-  /** Retries with the space of the reserve, which is only for stops, kills and deletions [DAEMON-23]. */
-  #commitEndings(operations: readonly Operation[]): void {
-    const draft = this.#parts.draft(true);
-    const accepted = applyAll(operations, draft);
-    try {
-      draft.write();
-    } catch (error) {
-      return this.#fail(accepted, error);
-    }
-    this.#succeed(accepted, draft);
-  }
-
-  #succeed(accepted: readonly Accepted[], draft: Draft): void {
     this.#parts.committed(draft);
     for (const { operation, result } of accepted) operation.resolve(result);
   }

@@ -4,7 +4,7 @@ import { primaryPullRequest, sortChecks } from "../model/pull-requests.ts";
 import { runtimeFacts } from "./observe.ts";
 import type { StoredEvent } from "../contract/event.ts";
 import { notContained } from "../contract/containment.ts";
-import { type SessionState } from "../model/session.ts";
+import { plainFields, type SessionState } from "../model/session.ts";
 import { statusNeedsYou } from "../model/board.ts";
 import type { SeenIssue } from "../contract/tracker.ts";
 import { whyDefaults } from "../contract/trust.ts";
@@ -29,15 +29,15 @@ interface Known {
 
 const known = new WeakMap<object, Map<string, Known>>();
 
-/** @param said the last message that a terminal agent reported: a screen's last line is its input line. */
+/** @param message the last message that a terminal agent reported: a screen's last line is its input line. */
 function lastLine(
   services: Pick<Services, "store" | "clock">,
   session: SessionState,
-  said: string | undefined,
+  message: string | undefined,
 ): string | null {
   if (session.kind === "terminal") {
     const { run } = session;
-    return lastLineOf(run.run === "ended" || run.run === "failed" ? run.lastLines.join("\n") : (said ?? ""));
+    return lastLineOf(run.run === "ended" || run.run === "failed" ? run.lastLines.join("\n") : (message ?? ""));
   }
   const { store } = services;
   const sessions = known.get(store) ?? new Map<string, Known>();
@@ -88,13 +88,8 @@ export function sessionJson(services: ViewServices, loop: Loop, session: Session
   const { intent } = session;
   const pullRequests = session.pullRequests === undefined ? [] : pullRequestsJson(services, session);
   return {
-    id: session.id,
+    ...pick(session, plainFields),
     name: session.id,
-    project: session.project,
-    kind: session.kind,
-    role: session.role,
-    agent: session.agent,
-    title: session.title,
     status,
     reason: reason ?? loop.lastError(session.id)?.message ?? null,
     needsYou: turnFailed || statusNeedsYou(status),
@@ -105,14 +100,10 @@ export function sessionJson(services: ViewServices, loop: Loop, session: Session
       ...(intent.want === "snoozed" ? { until: iso(intent.until) } : {}),
     },
     branch: branch ?? (session.workspace.at === "trashed" ? session.workspace.branch : null) ?? session.branch,
-    base: session.base,
-    workspacePath: session.workspacePath,
     contain: session.contain ?? notContained,
-    issue: session.issue,
     pullRequest: session.pullRequest === null ? null : (pullRequests[0] ?? session.pullRequest),
     ...(pullRequests.length === 0 ? {} : { pullRequests }),
     ...(session.issueSeen === undefined ? {} : { issueFacts: issueJson(session.issueSeen) }),
-    agentSessionId: session.agentSessionId,
     processes: (seen?.processes ?? []).map(({ identity, what, startedAt }) => ({
       pid: identity.pid,
       startedAt: iso(startedAt),
@@ -124,13 +115,16 @@ export function sessionJson(services: ViewServices, loop: Loop, session: Session
     activity: seen?.activity && session.kind === "chat" ? chatActivity(session) : (seen?.activity?.activity ?? null),
     permissions: session.permissions.length === 0 ? [] : listedQuestions(services.store, session),
     queued: session.queue.length,
-    lastLine: lastLine(services, session, seen?.said),
+    lastLine: lastLine(services, session, seen?.lastMessage),
     createdAt: iso(session.createdAt),
     lastActivityAt: iso(Math.max(session.lastActivityAt, seen?.activity?.since ?? 0)),
     end: endJson(session),
-    seq: session.seq,
     ...noticeOf(services, session),
   };
+}
+
+function pick<T, const K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<T, K>;
 }
 
 /** From the last known settings: a list of sessions reads no files. */
@@ -205,7 +199,7 @@ export function currentStatus(
       workspaceThere: there === "unknown" ? undefined : there,
       restoreLost: services.restore && (settings?.restoreOnBoot ?? true),
       missingProgram: loop.missingProgram(session.id),
-      trackerHeardAt: services.polledAt(session.id),
+      polledAt: services.polledAt(session.id),
     },
   );
 }

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Activity } from "../contract/ids.ts";
 import { activityOf, idleHeldMs, matchRules, matchScreen } from "./activity.ts";
 
@@ -47,4 +47,40 @@ test("[TERMINAL-19] the first rule that matches wins, titles and screens in one 
   expect(matchRules(rules, "busy", matchScreen(rules, "$ "))?.activity).toBe("working");
   expect(matchRules(rules, "", matchScreen(rules, "$ "))?.activity).toBe("idle");
   expect(matchRules(rules, "", matchScreen(rules, ""))).toBeNull();
+});
+
+describe("[DECIDE-19] the agent's own word first, the screen second, else unknown", () => {
+  const screen = (activity: Activity, since = 1_000) => ({ activity, where: "screen" as const, reason: null, since });
+  test.each([
+    ["nothing", null, null, 0, null],
+    ["only the screen", null, screen("idle"), 0, "idle by screen"],
+    ["only a hook", hook("working", 0), null, 0, "working by hook"],
+    ["both agree", hook("idle", 0), screen("idle"), 0, "idle by hook"],
+    ["hook idle, screen working", hook("idle", 0), screen("working"), 0, "idle by hook"],
+    ["hook working, screen idle just after", hook("working", 0), screen("idle"), 2_999, "working by hook"],
+    ["hook working and never ended, as after Escape", hook("working", 0), screen("idle"), 3_000, "idle by screen"],
+    [
+      "hook asks, screen idle: a title may show both alike",
+      hook("needs_input", 0),
+      screen("idle"),
+      60_000,
+      "needs_input by hook",
+    ],
+    [
+      "screen asks: no hook tells of a start-up dialog",
+      hook("idle", 0),
+      screen("needs_input"),
+      0,
+      "needs_input by screen",
+    ],
+    ["screen asked before the hook went on", hook("working", 2_000), screen("needs_input"), 0, "working by hook"],
+  ] as const)("%s", (_title, byHook, byScreen, now, expected) => {
+    const seen = activityOf(byHook, byScreen, now);
+    expect(seen === null ? null : `${seen.activity} by ${seen.source}`).toBe(expected);
+  });
+
+  test("the reason is passed on", () => {
+    expect(activityOf({ ...hook("needs_input", 0), reason: "permission" }, null, 0)?.reason).toBe("permission");
+    expect(activityOf(null, screen("idle"), 0)?.reason).toBeNull();
+  });
 });

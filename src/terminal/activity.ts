@@ -6,6 +6,7 @@
 import type { ScreenRule } from "../ports/agents.ts";
 import type { Activity } from "../contract/ids.ts";
 import { readFileSync } from "node:fs";
+import { attempt } from "../base/attempt.ts";
 import { listProcesses } from "../base/pid.ts";
 
 const msPerTick = 10;
@@ -18,23 +19,18 @@ export function cpuTimeOf(leader: number): number {
 }
 
 function ticksOf(pid: number): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "latin1")
-      .replace(/^.*\) /s, "")
-      .split(" ");
-    return Number(fields[11]) + Number(fields[12]);
-  } catch {
-    return 0;
-  }
+  const text = attempt(() => readFileSync(`/proc/${pid}/stat`, "latin1"), "");
+  const fields = text.replace(/^.*\) /s, "").split(" ");
+  return Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
 }
 
-export interface HookSays {
+export interface HookActivity {
   activity: Activity;
   at: number;
   reason: string;
 }
 
-export interface ScreenSays {
+export interface ShownActivity {
   activity: Activity;
   where: ScreenRule["where"];
   reason: string | null;
@@ -52,7 +48,7 @@ export interface ActivitySeen {
 /** A screen that shows idle this long after the last hook is believed: the turn was interrupted. */
 export const idleHeldMs = 2000;
 
-export function activityOf(hook: HookSays | null, screen: ScreenSays | null, now: number): ActivitySeen | null {
+export function activityOf(hook: HookActivity | null, screen: ShownActivity | null, now: number): ActivitySeen | null {
   const byHook = hook && { activity: hook.activity, source: "hook", since: hook.at, reason: hook.reason };
   const byScreen = screen && {
     activity: screen.activity,
@@ -74,7 +70,7 @@ export function matchRules(
   rules: readonly ScreenRule[],
   title: string,
   onScreen: ReadonlySet<number>,
-): Omit<ScreenSays, "since"> | null {
+): Omit<ShownActivity, "since"> | null {
   const found = rules.find((rule, index) => (rule.where === "title" ? matches(rule, title) : onScreen.has(index)));
   if (found === undefined) return null;
   return { activity: found.activity, where: found.where, reason: found.reason ?? null };

@@ -7,22 +7,20 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Confirmation, SentPrompt } from "../ports/runtime.ts";
 import type { SessionState } from "../model/session.ts";
 import { holds, isCommand, same, endsAtCursor, captureScreens, isRaw } from "./screen.ts";
-import { type ObserveContext, expectedLaunch } from "./observe.ts";
+import type { ObserveContext } from "./observe.ts";
 import { confirmsPrompts, showsReady, type LaunchWatch } from "./watch.ts";
 import { identify } from "../base/pid.ts";
 import { listPanes, paneFor, type Pane } from "./panes.ts";
-
-export type { Pane } from "./panes.ts";
 
 export const pollMs = 25;
 
 export interface ScreenCapture {
   pane: Pane;
   screen: string;
-  /** What the agent asks, by its hooks, title or screen; null where it asks nothing. */
-  asks: string | null;
-  /** Only words on its screen ask; neither its hooks nor its status file nor its title. */
-  asksOnScreen: boolean;
+  /** What the agent's open dialog asks for; null if none is open. */
+  dialog: string | null;
+  /** Only text on the screen shows the dialog; neither hooks nor status file nor title. */
+  isOnlyOnScreen: boolean;
   working: boolean;
 }
 
@@ -40,8 +38,7 @@ export interface Typed {
 export async function findTyped(context: ObserveContext, session: SessionState): Promise<Typed | string> {
   const list = await listPanes(context.tmux);
   if (list.is === "unknown") return `tmux cannot be asked: ${list.why}`;
-  const own = list.is === "known" ? list.panes.filter((pane) => pane.session === session.id) : [];
-  const pane = paneFor(own, expectedLaunch(session));
+  const pane = paneFor(list.panes, session);
   const agent = pane === null || pane.dead ? null : identify(pane.pid);
   if (pane === null || agent === null) return "the agent does not run";
   const watch = context.watches.of(session, pane.launch);
@@ -65,23 +62,20 @@ export async function findTyped(context: ObserveContext, session: SessionState):
 
 async function lookAt(context: ObserveContext, watch: LaunchWatch, target: string): Promise<ScreenCapture | null> {
   const [list, screens] = await Promise.all([listPanes(context.tmux), captureScreens(context.tmux, [target])]);
-  const pane = list.is === "known" ? list.panes.find((one) => one.paneTarget === target) : undefined;
+  const pane = list.panes.find((one) => one.paneTarget === target);
   const screen = screens.get(target);
   if (pane === undefined || pane.dead || screen === undefined || identify(pane.pid) === null) return null;
   watch.hooks.read();
   watch.sawScreen(pane, screen, Date.now());
   const seen = watch.activity(pane, Date.now());
-  const asks = seen?.activity === "needs_input" ? asksWhat(seen.reason) : null;
-  return { pane, screen, asks, asksOnScreen: seen?.source === "screen", working: seen?.activity === "working" };
+  const isOpen = seen?.activity === "needs_input";
+  const dialog = isOpen ? `${seen.reason ?? "the agent asks a question"} (answer it first)` : null;
+  return { pane, screen, dialog, isOnlyOnScreen: seen?.source === "screen", working: seen?.activity === "working" };
 }
 
-/** A line that holds our prompt is no dialog: what the screen seems to ask then is part of the conversation. */
-export function questionOf({ asks, asksOnScreen }: ScreenCapture, holdsPrompt: boolean): string | null {
-  return asksOnScreen && holdsPrompt ? null : asks;
-}
-
-function asksWhat(reason: string | null): string {
-  return `${reason ?? "the agent asks a question"} (answer it first)`;
+/** A dialog hides the input line: if that contains our prompt, the dialog's text is part of the conversation. */
+export function dialogOf({ dialog, isOnlyOnScreen }: ScreenCapture, hasPrompt: boolean): string | null {
+  return isOnlyOnScreen && hasPrompt ? null : dialog;
 }
 
 const defaultConfirmMs = 20_000;
@@ -108,7 +102,7 @@ export async function confirm(
   // Its last words may still be there.
   const watch = context.watches.of(session, prompt.launch);
   watch.hooks.read();
-  if (saidByHook(watch, prompt)) return { is: "confirmed", by: "hook" };
+  if (isConfirmedByHook(watch, prompt)) return { is: "confirmed", by: "hook" };
   if (typeof typed === "string" && typed !== "the agent does not run") return { is: "waiting", why: typed };
   const read = watch.readPrompts(session.workspacePath, prompt.sentAt);
   return read.some((one) => same(one, prompt.text)) ? { is: "confirmed", by: "transcript" } : { is: "gone" };
@@ -132,18 +126,18 @@ export class Confirming {
     const { watch } = this.#typed;
     const now = await this.#typed.look();
     watch.hooks.read();
-    if (saidByHook(watch, this.#prompt)) return this.#confirmed("hook");
+    if (isConfirmedByHook(watch, this.#prompt)) return this.#confirmed("hook");
     const mayBeLeft = finish && watch.agent?.input === undefined && !this.#prompt.asArgument;
     this.#isLeft = mayBeLeft && (await this.#typed.isAtCursor(this.#prompt.text));
-    const question = now === null ? null : questionOf(now, this.#isInLine());
+    const dialog = now === null ? null : dialogOf(now, this.#isInLine());
     // Under a dialog there is no input line: what looks like one is the prompt in the conversation.
-    if ((question !== null || !this.#isInLine()) && this.#isInTranscript()) return this.#confirmed("transcript");
+    if ((dialog !== null || !this.#isInLine()) && this.#isInTranscript()) return this.#confirmed("transcript");
     if (now === null) return { is: "gone" };
     if (finish && this.#ranCommand()) return this.#confirmed("screen");
     if (finish && this.#wasCompleted()) {
       return (await isRaw(now.pane.tty)) === false ? { is: "doubtful", why: onlyEcho } : this.#confirmed("screen");
     }
-    if (question !== null) return { is: "waiting", why: question };
+    if (dialog !== null) return { is: "waiting", why: dialog };
     if (this.#prompt.asArgument && showsReady(watch.agent) && !watch.isReady && !this.#isInLine()) return starting;
     const isLine = watch.agent?.input !== undefined || this.#isLeft;
     return finish && isLine ? this.#byLine(now) : this.#orDoubt(now);
@@ -252,6 +246,6 @@ export const onlyEcho = "only the terminal's echo of it was seen";
 const waiting: Confirmation = { is: "waiting", why: "the agent has not confirmed it yet" };
 const starting: Confirmation = { is: "waiting", why: "agent is starting" };
 
-function saidByHook(watch: LaunchWatch, { mark, text }: SentPrompt): boolean {
+function isConfirmedByHook(watch: LaunchWatch, { mark, text }: SentPrompt): boolean {
   return watch.hooks.promptsSince(mark).some((prompt) => same(prompt, text));
 }

@@ -10,7 +10,7 @@ const rules: HookRule[] = [
   { event: "UserPromptSubmit", activity: "working", idField: "payload.session_id", promptField: "payload.prompt" },
   { event: "PermissionRequest", activity: "needs_input" },
   { event: "PreCompact", activity: null },
-  { event: "Stop", activity: "idle", saidField: "payload.words" },
+  { event: "Stop", activity: "idle", messageField: "payload.words" },
 ];
 
 let directory: string;
@@ -49,11 +49,11 @@ test("[API-52] hook lines tell what the agent said last, by its end", () => {
     { event: "Stop", payload: { words: `${"x".repeat(5_000)} newer` } },
   );
   reader.read();
-  expect(reader.state.said).toHaveLength(1_000);
-  expect(reader.state.said).toMatch(/x newer$/);
+  expect(reader.state.lastMessage).toHaveLength(1_000);
+  expect(reader.state.lastMessage).toMatch(/x newer$/);
   say({ event: "Stop", payload: {} }, { event: "Stop" });
   reader.read();
-  expect(reader.state.said).toMatch(/x newer$/);
+  expect(reader.state.lastMessage).toMatch(/x newer$/);
 });
 
 test("[TERMINAL-20] half a line counts once it is whole, and lines that are not objects are passed over", () => {

@@ -3,6 +3,7 @@
  * script, read on from where the last look ended. Only complete lines count.
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { parseObject } from "../base/attempt.ts";
 import { LineSplitter } from "../base/lines.ts";
 import type { HookRule } from "../ports/agents.ts";
 import type { Activity } from "../contract/ids.ts";
@@ -11,7 +12,7 @@ export interface HookState {
   activity: { activity: Activity; at: number; reason: string } | null;
   agentSessionId: string | null;
   /** The end of what it said last. */
-  said: string | null;
+  lastMessage: string | null;
 }
 
 /** Below the launch's directory. */
@@ -25,7 +26,7 @@ const maxReadBytes = 8 * 1024 * 1024;
 const keptPrompts = 20;
 const chunkBytes = 64 * 1024;
 /** More than the one line of it that is shown. */
-const keptSaid = 1_000;
+const maxMessageChars = 1_000;
 
 export class HookReader {
   readonly #path: string;
@@ -34,7 +35,7 @@ export class HookReader {
   #splitter: LineSplitter | null = null;
   #prompts: { text: string; at: number }[] = [];
   #promptCount = 0;
-  state: HookState = { activity: null, agentSessionId: null, said: null };
+  state: HookState = { activity: null, agentSessionId: null, lastMessage: null };
 
   constructor(path: string, rules: readonly HookRule[]) {
     this.#path = path;
@@ -106,22 +107,13 @@ export class HookReader {
     const id = rule.idField === undefined ? null : textField(line, rule.idField);
     // An agent may change its conversation (`/clear`): the id that it reports last is the one.
     if (id !== null) this.state.agentSessionId = id;
-    const said = rule.saidField === undefined ? null : textField(line, rule.saidField);
-    if (said !== null) this.state.said = said.slice(-keptSaid);
+    const message = rule.messageField === undefined ? null : textField(line, rule.messageField);
+    if (message !== null) this.state.lastMessage = message.slice(-maxMessageChars);
     const prompt = rule.promptField === undefined ? null : textField(line, rule.promptField);
     if (prompt !== null) {
       this.#prompts = [...this.#prompts, { text: prompt, at }].slice(-keptPrompts);
       this.#promptCount += 1;
     }
-  }
-}
-
-function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
   }
 }
 

@@ -3,13 +3,14 @@
  * hooks write, what was decided for this launch (conversation id, prompt given), and until the agent runs its argv and
  * environment. Nothing in it is used by a later launch.
  */
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { forgetCgroup } from "../base/cgroup.ts";
 import type { Identity } from "../base/pid.ts";
 import type { TerminalAgent } from "../ports/agents.ts";
 import { asLaunchId, asSessionId, type LaunchId, type SessionId } from "../contract/ids.ts";
 import { crypto } from "../base/digest.ts";
+import { expectedLaunch } from "../model/runs.ts";
 import type { SessionState } from "../model/session.ts";
 import type { TreeTarget } from "../base/process-tree.ts";
 
@@ -23,7 +24,7 @@ export function treeTarget(
   roots: readonly Identity[],
 ): TreeTarget {
   const recorded = session.run.run === "up" && session.run.agent !== null ? [session.run.agent] : [];
-  const current = session.run.run === "none" ? [] : [session.run.launch];
+  const current = [expectedLaunch(session) ?? []].flat();
   const notes = files.notes(session.id);
   const contained = notes.flatMap((note) => note.contained ?? []);
   return {
@@ -138,16 +139,10 @@ export interface LaunchNote {
 
 export class LaunchFiles {
   readonly #root: string;
-  #sessions: Set<string> | null = null;
 
   constructor(root: string) {
     this.#root = root;
     mkdirSync(root, { recursive: true, mode: 0o700 });
-  }
-
-  /** No launch has left anything, so no tmux server can have anything of ours. */
-  isEmpty(): boolean {
-    return readdirSync(this.#root).length === 0;
   }
 
   directory(session: SessionId, launch: LaunchId): string {
@@ -168,7 +163,6 @@ export class LaunchFiles {
   writeHooks(session: SessionId, launch: LaunchId, hooks: TerminalAgent["files"]): void {
     const directory = this.directory(session, launch);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    this.#sessions = null;
     for (const file of hooks) {
       const path = resolve(directory, file.name);
       if (!path.startsWith(directory + sep)) throw new Error(`hook file ${file.name} lies outside its launch`);
@@ -181,7 +175,6 @@ export class LaunchFiles {
   write(session: SessionId, note: LaunchNote, run: RunFile): void {
     const directory = this.directory(session, note.launch);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    this.#sessions = null;
     writeFileSync(join(directory, "launch.json"), JSON.stringify(note), { mode: 0o600 });
     writeFileSync(join(directory, "run"), runFileText(run), { mode: 0o600 });
   }
@@ -207,10 +200,8 @@ export class LaunchFiles {
     rmSync(this.directory(session, launch), { recursive: true, force: true });
   }
 
-  /** Asked of every session at a start, so the directory is listed once; no one but this daemon adds to it. */
   has(session: SessionId): boolean {
-    this.#sessions ??= new Set(readdirSync(this.#root));
-    return this.#sessions.has(safeName(session));
+    return existsSync(`${this.#root}/${safeName(session)}`);
   }
 
   /** By the names of their directories, which are the ids for all but the oddest. */
@@ -221,7 +212,6 @@ export class LaunchFiles {
   /** Only after everything of this session is proven gone. */
   removeAll(session: SessionId): void {
     for (const { cgroup = null } of this.notes(session)) if (cgroup !== null) forgetCgroup(cgroup);
-    this.#sessions?.delete(safeName(session));
     rmSync(join(this.#root, safeName(session)), { recursive: true, force: true });
   }
 

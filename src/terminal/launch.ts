@@ -54,12 +54,12 @@ export function fitsArgument(prompt: string): boolean {
   );
 }
 
-interface AgentCommand {
+interface LaunchCommand {
   argv: string[];
   promptTaken: boolean;
 }
 
-export function agentCommand(agent: TerminalAgent, request: LaunchRequest, values: Placeholders): AgentCommand {
+export function agentCommand(agent: TerminalAgent, request: LaunchRequest, values: Placeholders): LaunchCommand {
   const resuming = request.how === "resume" && agent.resume !== null;
   const base = resuming ? agent.resume! : agent.start;
   const promptArgs = resuming ? agent.resumePrompt : agent.startPrompt;
@@ -208,8 +208,8 @@ async function writeFiles(
   const run = { workspace: session.workspacePath, umask: personalUmask(), cgroup: file, ...what };
   const resumed = request.how === "resume" && agent.resume !== null;
   const note = { launch, agentSessionId: id, promptTaken, resumed, cgroup };
-  const whole = contained?.inNamespace === true ? { ...note, contained: { first: null } } : note;
-  context.files.write(session.id, whole, run);
+  const written = contained?.inNamespace === true ? { ...note, contained: { first: null } } : note;
+  context.files.write(session.id, written, run);
   return { is: "written", promptTaken, contained };
 }
 
@@ -255,8 +255,7 @@ async function makeSession(context: LaunchContext, request: LaunchRequest, conta
 /** Nobody knows whether the session was made: the caller repeats the same launch later instead of recording a failure. */
 async function panesOrThrow(context: LaunchContext, why: string): Promise<Pane[]> {
   const list = await listPanes(context.tmux);
-  if (list.is === "known") return list.panes;
-  if (list.is === "no-server") return [];
+  if (list.is !== "unknown") return list.panes;
   throw new HoldfastError("launch-failed", `tmux cannot be reached: ${why}`, {
     hint: "The launch is tried again; `holdfast doctor` says what is wrong with tmux.",
   });

@@ -4,11 +4,13 @@
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { attempt } from "../base/attempt.ts";
 import { identify, readStat, signalIdentity, startedAt, type Identity } from "../base/pid.ts";
 import { findTree, isTmuxServer, type TreeMember } from "../base/process-tree.ts";
 import type { Logger } from "../ports/api.ts";
 import type { Absence, Observation, RuntimeSeen } from "../ports/runtime.ts";
-import type { LaunchId, SessionId } from "../contract/ids.ts";
+import type { SessionId } from "../contract/ids.ts";
+import { expectedLaunch } from "../model/runs.ts";
 import type { SessionState } from "../model/session.ts";
 import { isStopping } from "../base/stop-mark.ts";
 import { treeTarget, type LaunchFiles } from "./launch-files.ts";
@@ -36,16 +38,14 @@ const lookAgainTimes = 3;
 export async function observeAll(
   context: ObserveContext,
   sessions: readonly SessionState[],
-  /** A list that was asked for already. */
-  early: Promise<PaneList> | null = null,
 ): Promise<Map<SessionId, Observation>> {
-  const { list, agents } = await settledList(context, sessions, early);
-  const panes = Map.groupBy(list.is === "known" ? list.panes : [], (pane) => pane.session);
+  const { list, agents } = await settledList(context, sessions);
+  const panes = Map.groupBy(list.panes, (pane) => pane.session);
   const result = new Map<SessionId, Observation>();
   const found: Found[] = [];
   const missing: SessionState[] = [];
   for (const session of sessions) {
-    const pane = paneFor(panes.get(session.id) ?? [], expectedLaunch(session));
+    const pane = paneFor(panes.get(session.id) ?? [], session);
     if (pane !== null) found.push(foundOf(context, session, pane, agents));
     else if (list.is === "unknown") result.set(session.id, notObserved(context, session, list.why));
     else missing.push(session);
@@ -72,32 +72,26 @@ function foundOf(context: ObserveContext, session: SessionState, pane: Pane, age
   return { session, pane, watch, agent: identity === undefined ? null : watch.process(identity) };
 }
 
-export function expectedLaunch(session: SessionState): LaunchId | null {
-  return session.run.run === "none" ? null : session.run.launch;
-}
-
 /** An agent that died this instant is still alive in tmux's list: look again until tmux says how it ended. */
 async function settledList(
   context: ObserveContext,
   sessions: readonly SessionState[],
-  early: Promise<PaneList> | null,
 ): Promise<{ list: PaneList; agents: Map<number, Identity> }> {
   const wanted = new Set(sessions.map((session) => session.id));
   for (let round = 0; ; round += 1) {
-    const list = await (round === 0 && early !== null ? early : listPanes(context.tmux));
-    const panes = list.is === "known" ? list.panes.filter((pane) => wanted.has(pane.session)) : [];
+    const list = await listPanes(context.tmux);
+    const panes = list.panes.filter((pane) => wanted.has(pane.session));
     // Asked once a look: with 500 sessions each question to the kernel counts.
-    const agents = new Map(panes.flatMap((pane) => (pane.dead ? [] : entryOf(pane.pid))));
+    const agents = new Map<number, Identity>();
+    for (const { dead, pid } of panes) {
+      const identity = dead ? null : identify(pid);
+      if (identity !== null) agents.set(pid, identity);
+    }
     const waiting = panes.filter((pane) => awaitsExit(pane, agents) && isFresh(context, pane));
     if (waiting.length === 0 || round === lookAgainTimes) return { list, agents };
     remind(waiting);
     await delay(lookAgainMs);
   }
-}
-
-function entryOf(pid: number): [number, Identity][] {
-  const identity = identify(pid);
-  return identity === null ? [] : [[pid, identity]];
 }
 
 /** Tmux before 3.3 never names a signal: what has been waited for once is not waited for on every look. */
@@ -161,7 +155,7 @@ async function describe(context: ObserveContext, one: Found, now: number): Promi
       activity: watch.activity(pane, now),
       starting: watch.isStarting(pane, now),
       prompted: watch.hooks.promptMark > 0,
-      ...(watch.hooks.state.said === null ? {} : { said: watch.hooks.state.said }),
+      ...(watch.hooks.state.lastMessage === null ? {} : { lastMessage: watch.hooks.state.lastMessage }),
       lastLines: [],
       ...(session.run.run === "launching"
         ? {
@@ -258,12 +252,8 @@ function serverOf(members: readonly TreeMember[], socketName: string | null): Re
 
 const homeSocket = /^holdfast-[0-9a-f]{12}/;
 
-function commandOf(pid: number): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-  } catch {
-    return [];
-  }
+export function commandOf(pid: number): string[] {
+  return attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"), "").split("\0");
 }
 
 function processesOf(members: readonly TreeMember[], now: number): RuntimeSeen["processes"] {

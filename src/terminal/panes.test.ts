@@ -95,7 +95,11 @@ test.each([
 test("[TERMINAL-15] of several panes the expected launch counts, then a live one", () => {
   const [one] = parsePanes(alive);
   const old = { ...one!, launch: asLaunchId("l0"), dead: true };
-  expect(paneFor([old, one!], asLaunchId("l0"))?.launch).toBe("l0");
-  expect(paneFor([old, one!], asLaunchId("l9"))?.launch).toBe("l1");
-  expect(paneFor([], null)).toBeNull();
+  const session = (launch: string) => ({
+    id: one!.session,
+    run: { run: "launching" as const, launch: asLaunchId(launch), attempt: 1, how: "fresh" as const, at: 0 },
+  });
+  expect(paneFor([old, one!], session("l0"))?.launch).toBe("l0");
+  expect(paneFor([old, one!], session("l9"))?.launch).toBe("l1");
+  expect(paneFor([], { id: one!.session, run: { run: "none" } })).toBeNull();
 });

@@ -2,8 +2,10 @@
 import { constants } from "node:os";
 import { identify, signalIdentity } from "../base/pid.ts";
 import { isTmuxServer } from "../base/process-tree.ts";
-import { asLaunchId, asSessionId, type ExitStatus } from "../contract/ids.ts";
-import type { LaunchId, SessionId } from "../contract/ids.ts";
+import { asLaunchId, asSessionId, type ExitStatus, type LaunchId, type SessionId } from "../contract/ids.ts";
+import { expectedLaunch } from "../model/runs.ts";
+import type { SessionState } from "../model/session.ts";
+import { captureScreens, lastLines } from "./screen.ts";
 import type { Tmux } from "./tmux.ts";
 
 export interface Pane {
@@ -58,13 +60,24 @@ const fields = [
 const separator = "\t";
 export const paneFormat = fields.map((field) => `#{${field}}`).join(separator);
 
-export type PaneList = { is: "known"; panes: Pane[] } | { is: "no-server" } | { is: "unknown"; why: string };
+/** `panes` is empty unless the list is known. */
+export type PaneList = { panes: Pane[] } & ({ is: "known" } | { is: "no-server" } | { is: "unknown"; why: string });
 
 export async function listPanes(tmux: Tmux, deadlineMs?: number): Promise<PaneList> {
   const commands = [["list-panes", "-a", "-F", paneFormat]];
   const reply = await tmux.run(deadlineMs === undefined ? { commands } : { commands, deadlineMs });
   if (reply.is === "ok") return { is: "known", panes: parsePanes(reply.stdout, tmux.home) };
-  return reply.is === "refused" ? { is: "unknown", why: reply.message } : reply;
+  return { panes: [], ...(reply.is === "refused" ? { is: "unknown", why: reply.message } : reply) };
+}
+
+/** The last lines of a pane; none if it is gone. */
+export async function paneLines(
+  tmux: Tmux,
+  { paneTarget }: Pick<Pane, "paneTarget">,
+  lines: number,
+): Promise<string[]> {
+  const screens = await captureScreens(tmux, [paneTarget], lines);
+  return lastLines(screens.get(paneTarget) ?? "", lines);
 }
 
 /** Panes without our options are somebody's own and are left alone. */
@@ -149,7 +162,9 @@ export async function removeSession(tmux: Tmux, pane: Pick<Pane, "sessionTarget"
   await tmux.run({ commands: [["kill-session", "-t", pane.sessionTarget]] });
 }
 
-/** The pane of a session: of the launch that is expected, else one that lives, else any. */
-export function paneFor(panes: readonly Pane[], expected: LaunchId | null): Pane | null {
-  return panes.find((pane) => pane.launch === expected) ?? panes.find((pane) => !pane.dead) ?? panes[0] ?? null;
+/** A session's pane: of the expected launch, else a living one, else any. */
+export function paneFor(panes: readonly Pane[], session: Pick<SessionState, "id" | "run">): Pane | null {
+  const own = panes.filter((pane) => pane.session === session.id);
+  const expected = expectedLaunch(session);
+  return own.find((pane) => pane.launch === expected) ?? own.find((pane) => !pane.dead) ?? own[0] ?? null;
 }

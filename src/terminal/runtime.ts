@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Cgroups } from "../base/cgroup.ts";
 import { keepWritten } from "../base/durable-file.ts";
-import { lazy } from "../base/lazy.ts";
+import { Serial } from "../base/async.ts";
 import { findTree } from "../base/process-tree.ts";
 import type { Agents } from "../ports/agents.ts";
 import type { Containing } from "../ports/contain.ts";
@@ -14,14 +14,13 @@ import { confirm } from "./confirm.ts";
 import { Hints } from "./hints.ts";
 import { LaunchFiles, starterText, tmuxName, treeTarget } from "./launch-files.ts";
 import { launch, type LaunchContext } from "./launch.ts";
-import { expectedLaunch, observeAll } from "./observe.ts";
-import { listPanes, paneFor, type PaneList } from "./panes.ts";
-import { captureScreens, lastLines } from "./screen.ts";
+import { observeAll } from "./observe.ts";
+import { listPanes, paneFor, paneLines } from "./panes.ts";
 import { defaultSendTimes, send, type SendTimes } from "./send.ts";
 import { defaultSettle, type Settle } from "./start.ts";
 import { stop } from "./stop.ts";
 import { Tmux } from "./tmux.ts";
-import type { Views } from "./view.ts";
+import { Views } from "./view.ts";
 import { Watches } from "./watch.ts";
 
 export interface TmuxRuntimeOptions {
@@ -55,12 +54,8 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
   const files = new LaunchFiles(options.launchesDirectory);
   const contain = options.contain ?? null;
   const watches = new Watches(agents, files, (session) => contain?.ownHome(session) ?? null);
-  // Asked before anybody wants to know: tmux answers while a starting daemon reads its records.
-  let early: EarlyList | null = files.isEmpty() ? null : { list: listPanes(tmux), askedAt: process.uptime() };
   const hints = new Hints(tmux);
-  // Only whoever checks a terminal in a browser needs it.
-  let views: Views | null = null;
-  const openViews = lazy(async () => (views = new (await import("./view.ts")).Views(tmux)));
+  const views = new Views(tmux);
   const starterPath = join(options.configDirectory, "starter.sh");
   // Written out once, so that nothing depends on where we are installed while agents start.
   keepWritten(starterPath, starterText, 0o700);
@@ -79,17 +74,15 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
     settle: { ...defaultSettle, ...options.settle },
   };
   const sendTimes = { ...defaultSendTimes, ...options.sendTimes };
-  const typing = new Map<SessionId, Promise<unknown>>();
+  const typing = new Serial();
 
   return {
     preflight: () => tmux.preflight(),
     async observe(sessions) {
-      const observed = await observeAll(context, sessions, fresh(early));
-      early = null;
+      const observed = await observeAll(context, sessions);
       for (const [id, { seen }] of observed) {
-        if (seen.is !== "known") continue;
-        const { agent, launch } = seen.value;
-        hints.soon(agent.alive ? { session: id, agent: agent.identity, directory: files.directory(id, launch) } : null);
+        if (seen.is !== "known" || !seen.value.agent.alive) continue;
+        hints.follow(id, seen.value.agent.identity, files.directory(id, seen.value.launch));
       }
       return observed;
     },
@@ -99,43 +92,31 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
     clearDeleted: (wasDeleted) => clearDeleted(context, wasDeleted),
     async running() {
       const list = await listPanes(tmux);
-      return list.is === "known" ? list.panes.map(({ session }) => session) : [];
+      return list.panes.map(({ session }) => session);
     },
     async launch(request) {
       const result = await launch(context, request);
       if (!result.launched) return result;
       hints.follow(request.session.id, result.agent, files.directory(request.session.id, request.launch));
       // A resumed agent was waited for until it said something: nothing may come after that for a while.
-      if (request.how === "resume") hints.tell(request.session.id);
-      hints.listen();
+      if (request.how === "resume") hints.notify(request.session.id);
       return result;
     },
-    /** One at a time for each session: two texts must not mix in one composer. */
-    send(session, prompt, through) {
-      const turn = afterwards(typing.get(session.id), () => send(context, session, prompt, sendTimes, through));
-      typing.set(session.id, turn);
-      return turn;
-    },
-    confirm(session, prompt, options) {
-      const turn = afterwards(typing.get(session.id), () => confirm(context, session, prompt, options));
-      typing.set(session.id, turn);
-      return turn;
-    },
+    /** One at a time per session: two texts must not mix in one input line. */
+    send: (session, prompt, through) =>
+      typing.run(session.id, () => send(context, session, prompt, sendTimes, through)),
+    confirm: (session, prompt, how) => typing.run(session.id, () => confirm(context, session, prompt, how)),
     async stop(session, how) {
       const result = await stop(context, session, how);
-      if (result.remaining.length > 0) return result;
-      hints.unfollow(session.id);
-      typing.delete(session.id);
+      if (result.remaining.length === 0) hints.unfollow(session.id);
       return result;
     },
     capture: (session, lines) => capture(context, session, lines),
     attachCommand: (session) => tmux.attachArguments(watches.known(session.id)?.sessionName ?? tmuxName(session)),
-    async view(session, request) {
-      return (await openViews()).open(session, request);
-    },
+    view: (session, request) => views.open(session, request),
     onHint: (listener) => hints.add(listener),
     close: async () => {
-      await Promise.all([hints.close(), views?.close()]);
+      await Promise.all([hints.close(), views.close()]);
       // A server that died on its own left its socket.
       await tmux.tidy();
     },
@@ -146,35 +127,15 @@ async function clearDeleted({ tmux, files }: LaunchContext, wasDeleted: (id: Ses
   const deleted = files.sessions().filter(wasDeleted);
   const list = deleted.length === 0 ? null : await listPanes(tmux);
   if (list === null || list.is === "unknown") return;
-  const shown = new Set(list.is === "known" ? list.panes.map(({ session }) => session) : []);
+  const shown = new Set(list.panes.map(({ session }) => session));
   for (const id of deleted.filter((one) => !shown.has(one))) {
     const left = await findTree(treeTarget({ id, run: { run: "none" } }, files, []));
     if (left.length === 0) files.removeAll(id);
   }
 }
 
-interface EarlyList {
-  list: Promise<PaneList>;
-  askedAt: number;
-}
-
-/** A first look that comes much later than the start wants to know how it is now. */
-const earlySeconds = 0.5;
-
-function fresh(early: EarlyList | null): Promise<PaneList> | null {
-  return early !== null && process.uptime() - early.askedAt < earlySeconds ? early.list : null;
-}
-
-async function afterwards<T>(before: Promise<unknown> | undefined, then: () => Promise<T>): Promise<T> {
-  await before?.catch(() => {});
-  return then();
-}
-
 async function capture(context: LaunchContext, session: SessionState, lines: number): Promise<string> {
   const list = await listPanes(context.tmux);
-  const own = list.is === "known" ? list.panes.filter((pane) => pane.session === session.id) : [];
-  const pane = paneFor(own, expectedLaunch(session));
-  if (pane === null) return "";
-  const screens = await captureScreens(context.tmux, [pane.paneTarget], lines);
-  return lastLines(screens.get(pane.paneTarget) ?? "", lines).join("\n");
+  const pane = paneFor(list.panes, session);
+  return pane === null ? "" : (await paneLines(context.tmux, pane, lines)).join("\n");
 }

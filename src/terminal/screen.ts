@@ -3,6 +3,7 @@ import { crypto } from "../base/digest.ts";
 import type { Tmux } from "./tmux.ts";
 import type { InputLine } from "../ports/agents.ts";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { attempt } from "../base/attempt.ts";
 import { listProcesses } from "../base/pid.ts";
 import { run } from "../base/run.ts";
 
@@ -51,29 +52,9 @@ function waitsFor(task: string, tty: string): boolean | null {
   return /^(n_tty_read|tty_read|wait_woken)$/.test(wait);
 }
 
-function textOf(file: string): string | null {
-  try {
-    return readFileSync(file, "latin1");
-  } catch {
-    return null;
-  }
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
-}
-
-function linkOf(file: string): string | null {
-  try {
-    return readlinkSync(file);
-  } catch {
-    return null;
-  }
-}
+const textOf = (file: string): string | null => attempt(() => readFileSync(file, "latin1"), null);
+const namesIn = (directory: string): string[] => attempt(() => readdirSync(directory), []);
+const linkOf = (file: string): string | null => attempt(() => readlinkSync(file), null);
 
 /** `hidden`: no such line is on the screen, so that something else has the keys. */
 export type InputSeen = { is: "hidden" } | { is: "empty" } | { is: "text"; text: string };

@@ -8,16 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { PromptToSend, SendResult, Typing } from "../ports/runtime.ts";
 import type { SessionState } from "../model/session.ts";
 import { clearStopping } from "../base/stop-mark.ts";
-import {
-  Confirming,
-  onlyEcho,
-  findTyped,
-  pollMs,
-  questionOf,
-  type ScreenCapture,
-  type Pane,
-  type Typed,
-} from "./confirm.ts";
+import { Confirming, onlyEcho, findTyped, pollMs, dialogOf, type ScreenCapture, type Typed } from "./confirm.ts";
 import {
   endsInMention,
   holds,
@@ -29,6 +20,7 @@ import {
   readsTerminal,
 } from "./screen.ts";
 import type { ObserveContext } from "./observe.ts";
+import type { Pane } from "./panes.ts";
 import { confirmsPrompts } from "./watch.ts";
 
 export interface SendTimes {
@@ -118,7 +110,7 @@ async function untilInputStands(typed: Typed): Promise<ScreenCapture | string> {
   for (let looks = 0; ; looks += 1) {
     const now = await typed.look();
     if (now === null) return "the agent does not run";
-    if (now.asks !== null) return now.asks;
+    if (now.dialog !== null) return now.dialog;
     if (watch.input.is === "text") return "text that was not sent is in the agent's input line";
     if (watch.input.is === "hidden" || !watch.isReady) {
       return watch.isReady ? "the agent's input line is not on its screen" : "agent is starting";
@@ -135,7 +127,7 @@ async function untilRest(typed: Typed, times: SendTimes, typing: Typing): Promis
   for (;;) {
     const now = await typed.look();
     if (now === null) return "the agent does not run";
-    if (now.asks !== null) return now.asks;
+    if (now.dialog !== null) return now.dialog;
     if (watch.isReady) return now;
     const rest = Date.now() - Math.max(watch.restSince, now.pane.activeAt);
     const isBlank = now.screen.trim() === "";
@@ -184,7 +176,7 @@ async function untilInLine(
     if (now === null) return "the agent ended while the text was typed";
     const { input } = typed.watch;
     const shown = input.is === "text" && holds(input.text, text) ? input.text : null;
-    if (questionOf(now, shown !== null) !== null) return asked;
+    if (dialogOf(now, shown !== null) !== null) return asked;
     if (shown !== null && shown === before) return now;
     before = shown;
     await delay(pollMs);
@@ -213,7 +205,7 @@ async function untilShown(
   while (performance.now() < until && typing.wanted()) {
     const now = await typed.look();
     if (now === null) return notShown;
-    if (now.asks !== null) return asked;
+    if (now.dialog !== null) return asked;
     const shown = score(now.screen).some((count, index) => count > had[index]!);
     if (shown && now.screen === last?.screen) return now;
     last = shown ? now : null;

@@ -1,15 +1,16 @@
 /** Watches a start until it stands or has failed, and keeps what a failed one said before removing what is left of it. */
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { attempt } from "../base/attempt.ts";
 import { identify, readStat } from "../base/pid.ts";
 import { programWithin } from "../base/pid-namespace.ts";
 import { endTree } from "../base/process-tree.ts";
 import type { TerminalAgent } from "../ports/agents.ts";
 import type { LaunchRequest, LaunchResult } from "../ports/runtime.ts";
 import { treeTarget } from "./launch-files.ts";
-import { deathLines, type ObserveContext } from "./observe.ts";
-import { awaitsExit, listPanes, remind, removeSession, type Pane } from "./panes.ts";
-import { captureScreens, lastLines } from "./screen.ts";
+import { commandOf, deathLines, type ObserveContext } from "./observe.ts";
+import { awaitsExit, listPanes, paneLines, remind, removeSession, type Pane } from "./panes.ts";
+import { captureScreens } from "./screen.ts";
 
 /** How long a start is watched before it counts as started. */
 export interface Settle {
@@ -78,11 +79,8 @@ export async function watchStart(
 
 /** How long the kernel has let a process run; where it does not tell, the time that passes stands for it. */
 function readRanMs(pid: number): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ", 1)[0]) / 1e6;
-  } catch {
-    return performance.now();
-  }
+  const text = attempt(() => readFileSync(`/proc/${pid}/schedstat`, "latin1"), null);
+  return text === null ? performance.now() : Number(text.split(" ", 1)[0]) / 1e6;
 }
 
 const resumePollMs = 50;
@@ -98,13 +96,13 @@ async function watchResume(
   while (performance.now() < until) {
     if (identify(made.pid) === null) return failure(context, request, agent, made.pane);
     const list = await listPanes(context.tmux);
-    const pane = list.is === "known" ? list.panes.find((one) => one.launch === request.launch) : undefined;
+    const pane = list.panes.find((one) => one.launch === request.launch);
     if (pane !== undefined && !pane.dead) {
       const screen = (await captureScreens(context.tmux, [pane.paneTarget])).get(pane.paneTarget) ?? "";
       // It may say so and wait for a key instead of ending.
       if (isGone(agent, screen)) return failure(context, request, agent, pane);
       watch.sawScreen(pane, screen, Date.now());
-      if (watch.hooks.read() || watch.said(pane, Date.now()) !== null) return null;
+      if (watch.hooks.read() || watch.reported(pane, Date.now()) !== null) return null;
     }
     await delay(resumePollMs);
   }
@@ -114,24 +112,15 @@ async function watchResume(
 /** The pane's process is first tmux's own fork, then the starter, then the agent. */
 function isAgent(context: StartContext, request: LaunchRequest, pid: number): boolean {
   if (!context.files.wasRead(request.session.id, request.launch)) return false;
-  try {
-    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-    return command.length > 1 && command[1] !== context.starterPath;
-  } catch {
-    return false;
-  }
+  const command = commandOf(pid);
+  return command.length > 1 && command[1] !== context.starterPath;
 }
 
 /** The agent's process inside once it is no longer what starts it. */
 function agentWithin(outer: number): number | null {
   const pid = programWithin(outer);
-  if (pid === null) return null;
-  try {
-    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-    return command.length > 1 && !command.includes("--args") && command[3] !== "holdfast" ? pid : null;
-  } catch {
-    return null;
-  }
+  const command = pid === null ? [] : commandOf(pid);
+  return command.length > 1 && !command.includes("--args") && command[3] !== "holdfast" ? pid : null;
 }
 
 /** Keeps the last lines and the exit status, then removes what is left of the start. */
@@ -143,11 +132,10 @@ export async function failure(
 ): Promise<LaunchResult> {
   const before = await deadPane(context, target.paneTarget, 0);
   if (before !== null && !before.dead) {
-    await endTree(treeTarget(request.session, context.files, rootOf(before)), leftoverEnd);
+    await endTree(treeTarget(request.session, context.files, [identify(before.pid) ?? []].flat()), leftoverEnd);
   }
   const pane = await deadPane(context, target.paneTarget, deadPaneMs);
-  const screens = await captureScreens(context.tmux, [target.paneTarget], deathLines);
-  const lines = lastLines(screens.get(target.paneTarget) ?? "", deathLines);
+  const lines = await paneLines(context.tmux, target, deathLines);
   await endTree(treeTarget(request.session, context.files, []), leftoverEnd);
   await removeSession(context.tmux, target);
   await context.tmux.tidy();
@@ -159,17 +147,12 @@ export async function failure(
   return { launched: false, reason, exit: pane?.exit ?? null, lastLines: lines, conversationGone };
 }
 
-function rootOf(pane: Pane): { bootId: string; pid: number; startTime: string }[] {
-  const identity = identify(pane.pid);
-  return identity === null ? [] : [identity];
-}
-
 /** The pane once tmux says that it is dead, or as it is after the wait. */
 async function deadPane(context: StartContext, paneTarget: string, waitMs: number): Promise<Pane | null> {
   const until = performance.now() + waitMs;
   for (;;) {
     const list = await listPanes(context.tmux);
-    const pane = list.is === "known" ? list.panes.find((one) => one.paneTarget === paneTarget) : undefined;
+    const pane = list.panes.find((one) => one.paneTarget === paneTarget);
     if (pane === undefined) return null;
     if ((pane.dead && !awaitsExit(pane)) || performance.now() >= until) return pane;
     remind([pane]);
@@ -187,13 +170,13 @@ function reasonOf(
   { workspace, command = "" }: { workspace: string; command: string | undefined },
 ): string {
   const last = lines.findLast((line) => line.trim() !== "");
-  const said = last === undefined ? "" : `: ${last.trim()}`;
+  const detail = last === undefined ? "" : `: ${last.trim()}`;
   // tmux may drop what sh said of it.
-  if (exit?.code === notFound) return `the agent's command was not found${said === "" ? `: ${command}` : said}`;
-  if (exit?.code === notExecutable) return `the agent could not be started in ${workspace}${said}`;
+  if (exit?.code === notFound) return `the agent's command was not found${detail === "" ? `: ${command}` : detail}`;
+  if (exit?.code === notExecutable) return `the agent could not be started in ${workspace}${detail}`;
   if (exit?.signal !== null && exit !== null)
-    return `the agent was ended by ${exit.signal} as soon as it started${said}`;
-  return `the agent ended as soon as it started${exit === null ? "" : ` (status ${exit.code})`}${said}`;
+    return `the agent was ended by ${exit.signal} as soon as it started${detail}`;
+  return `the agent ended as soon as it started${exit === null ? "" : ` (status ${exit.code})`}${detail}`;
 }
 
 type LaunchFailure = Extract<LaunchResult, { launched: false }>;

@@ -1,23 +1,17 @@
 /** Ends a session's complete tree in stages, keeps how it ended, and only then removes its tmux session. */
 import { setTimeout as delay } from "node:timers/promises";
 import { identify } from "../base/pid.ts";
-import { endTree } from "../base/process-tree.ts";
 import { reach } from "../base/test-points.ts";
 import type { StopResult } from "../ports/runtime.ts";
 import type { SessionState } from "../model/session.ts";
-import { markStopping } from "../base/stop-mark.ts";
+import { markStopping, stopTree } from "../base/stop-mark.ts";
 import { treeTarget } from "./launch-files.ts";
-import { deathLines, expectedLaunch, type ObserveContext } from "./observe.ts";
-import { awaitsExit, listPanes, paneFor, remind, removeSession, type Pane } from "./panes.ts";
-import { captureScreens, lastLines } from "./screen.ts";
+import { deathLines, type ObserveContext } from "./observe.ts";
+import { awaitsExit, listPanes, paneFor, paneLines, remind, removeSession, type Pane } from "./panes.ts";
 
-/** An agent writes its transcript some 100 ms late, so even a forced end begins gracefully. */
-const forcedPoliteMs = 500;
 /** Not even SIGTERM makes Claude write its latest turn on a busy machine: it is waited for, within this. */
 const writeMs = 2000;
 const writtenEveryMs = 50;
-/** Agents end within 50 ms of SIGTERM; one that is busy gets this long. */
-const politeMs = 4000;
 /** tmux's own call, when it hangs, must not eat the time for ending processes. */
 const lookMs = 1500;
 const exitWordMs = 500;
@@ -33,15 +27,11 @@ export async function stop(
   const target = treeTarget(session, context.files, roots);
   if (!options.force) await untilWritten(context, session, before);
   for (const pane of before) if (!pane.dead) markStopping(context.files.directory(session.id, pane.launch));
-  const polite = options.force ? forcedPoliteMs : Math.min(politeMs, options.deadlineMs / 2);
-  const forceMs = Math.max(until - performance.now() - polite, forcedPoliteMs);
-  const left = await endTree(target, { politeMs: polite, forceMs });
-  const remaining = left.map(({ identity, what }) => ({ pid: identity.pid, what }));
-  await reach("stop.signalled");
+  const remaining = await stopTree(target, { ...options, until });
 
   const after = await settledPanes(context, session);
-  const pane = paneFor(after ?? [], expectedLaunch(session));
-  const lines = await readLines(context, pane);
+  const pane = paneFor(after ?? [], session);
+  const lines = pane === null ? [] : await paneLines(context.tmux, pane, deathLines);
   const exit = pane?.exit ?? null;
   if (remaining.length > 0) return { remaining, exit, lastLines: lines };
   context.watches.forget(session.id);
@@ -73,8 +63,7 @@ async function untilWritten(context: ObserveContext, session: SessionState, pane
 /** Null when tmux cannot be asked. */
 async function ownPanes(context: ObserveContext, session: SessionState): Promise<Pane[] | null> {
   const list = await listPanes(context.tmux, lookMs);
-  if (list.is === "unknown") return null;
-  return list.is === "known" ? list.panes.filter((pane) => pane.session === session.id) : [];
+  return list.is === "unknown" ? null : list.panes.filter((pane) => pane.session === session.id);
 }
 
 /** The panes once tmux has noticed that their agents are dead. */
@@ -86,10 +75,4 @@ async function settledPanes(context: ObserveContext, session: SessionState): Pro
     remind(panes);
     await delay(10);
   }
-}
-
-async function readLines(context: ObserveContext, pane: Pane | null): Promise<string[]> {
-  if (pane === null) return [];
-  const screens = await captureScreens(context.tmux, [pane.paneTarget], deathLines);
-  return lastLines(screens.get(pane.paneTarget) ?? "", deathLines);
 }

@@ -8,7 +8,7 @@ import { whyNotStarted } from "../base/run.ts";
 import { HoldfastError } from "../contract/errors.ts";
 import type { LaunchId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import { expectedLaunch } from "./observe.ts";
+import { expectedLaunch } from "../model/runs.ts";
 import { listPanes } from "./panes.ts";
 import { PtyClient } from "./pty-client.ts";
 import type { Tmux } from "./tmux.ts";
@@ -25,8 +25,7 @@ export class Views {
     const launch = expectedLaunch(session);
     const list = await listPanes(this.#tmux);
     if (list.is === "unknown") throw notShown(session, `tmux could not be asked: ${list.why}`);
-    const panes = list.is === "known" ? list.panes : [];
-    const pane = panes.find((each) => each.session === session.id && each.launch === launch && !each.dead);
+    const pane = list.panes.find((each) => each.session === session.id && each.launch === launch && !each.dead);
     if (launch === null || pane === undefined) throw notShown(session, "its agent is not running");
     const failed = (error: unknown): never => {
       throw error instanceof HoldfastError ? error : notShown(session, whyNotStarted(error));
@@ -114,7 +113,7 @@ class View implements TerminalView {
   /** By tmux's own word: which client this is, and that it is in the session of this launch. */
   async attached(): Promise<void> {
     const own = await this.#client.attached([everyKey]);
-    if (own === null) throw new Error(`tmux said: ${this.#said()}`);
+    if (own === null) throw new Error(`tmux printed: ${this.#output()}`);
     if (own.launch !== this.launch) throw new Error("another launch took its place");
     this.#name = own.name;
   }
@@ -204,7 +203,7 @@ class View implements TerminalView {
     await this.#releasing;
   }
 
-  #said(): string {
+  #output(): string {
     return Buffer.concat(this.#early).toString().replaceAll(settings, " ").trim().slice(-200);
   }
 }

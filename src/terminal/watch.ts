@@ -3,7 +3,7 @@ import { type Identity, readStat, startedAt } from "../base/pid.ts";
 import type { Agents, AgentStatus, TerminalAgent } from "../ports/agents.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
-import { activityOf, matchRules, matchScreen, type ActivitySeen, type ScreenSays, cpuTimeOf } from "./activity.ts";
+import { activityOf, matchRules, matchScreen, type ActivitySeen, type ShownActivity, cpuTimeOf } from "./activity.ts";
 import { HookReader, hookFileName } from "./hooks.ts";
 import { inputOn, same, type InputSeen, lastLines } from "./screen.ts";
 import type { LaunchFiles, LaunchNote } from "./launch-files.ts";
@@ -58,7 +58,7 @@ export class LaunchWatch {
   #onScreen: ReadonlySet<number> = new Set();
   #capturedKey: string | null = null;
   #capturedAt = 0;
-  #says: ScreenSays | null = null;
+  #shownActivity: ShownActivity | null = null;
   #screen = "";
   /** Since when the screen shows the same, as far as it was checked. */
   #restSince = 0;
@@ -215,29 +215,29 @@ export class LaunchWatch {
   }
 
   activity(pane: Pane, now: number): ActivitySeen | null {
-    const told = this.said(pane, now);
-    if (told?.activity === "working") this.#workedAt = now;
-    if (this.hooks.promptMark > 0 || told?.activity === "working") this.#ready = true;
+    const reported = this.reported(pane, now);
+    if (reported?.activity === "working") this.#workedAt = now;
+    if (this.hooks.promptMark > 0 || reported?.activity === "working") this.#ready = true;
     if (this.agent?.input === undefined) {
-      if (told !== null) [this.#ready, this.#inputSince] = [true, this.#inputSince ?? now];
-      return this.#orBegins(told, now);
+      if (reported !== null) [this.#ready, this.#inputSince] = [true, this.#inputSince ?? now];
+      return this.#orBegins(reported, now);
     }
-    const asks = told === null || told.activity === "idle" ? this.#asksOnScreen(pane, told, now) : null;
+    const asks = reported === null || reported.activity === "idle" ? this.#asksOnScreen(pane, reported, now) : null;
     if (asks !== null) return asks;
     // A user's text in it: the line is there.
-    if (told?.activity === "idle" && this.#input.is === "text" && !this.#awaitsBegin) this.#ready = true;
+    if (reported?.activity === "idle" && this.#input.is === "text" && !this.#awaitsBegin) this.#ready = true;
     // Titles, status files and start hooks are early: what is typed before the input line shows is lost.
-    if (told?.activity === "idle" && !this.#ready) return this.#orBegins(null, now);
-    return this.#orBegins(told, now);
+    if (reported?.activity === "idle" && !this.#ready) return this.#orBegins(null, now);
+    return this.#orBegins(reported, now);
   }
 
   /** A dialog has no hook and may open while the agent's own word is `idle`; it takes the place of the input line. */
-  #asksOnScreen(pane: Pane, told: ActivitySeen | null, now: number): ActivitySeen | null {
+  #asksOnScreen(pane: Pane, reported: ActivitySeen | null, now: number): ActivitySeen | null {
     const rule = matchRules(this.agent?.screenRules ?? [], "", this.#shown());
     const asks = rule?.activity === "needs_input";
     this.#dialogSince = asks ? (this.#dialogSince ?? now) : null;
     if (asks) return { activity: "needs_input", source: "screen", since: this.#dialogSince!, reason: rule.reason };
-    if (!this.#isStrange(told) || this.#process === null) return null;
+    if (!this.#isStrange(reported) || this.#process === null) return null;
     const { pid } = this.#process.identity;
     if (!this.#ready && this.#cpu?.restSince !== this.#restSince) this.#startCpu(pid, this.#restSince);
     if (now - this.#restSince < strangeMs || readStat(pid)?.state !== "S" || this.#isOnlyStarting) return null;
@@ -249,9 +249,9 @@ export class LaunchWatch {
   }
 
   /** A blank screen asks nothing. */
-  #isStrange(told: ActivitySeen | null): boolean {
+  #isStrange(reported: ActivitySeen | null): boolean {
     const isShown = this.#restSince > 0 && this.#screen.trim() !== "";
-    return this.#input.is === "hidden" && isShown && !(this.#ready && told !== null);
+    return this.#input.is === "hidden" && isShown && !(this.#ready && reported !== null);
   }
 
   /** Whether the terminal itself must be asked before this screen counts as a question. */
@@ -297,11 +297,11 @@ export class LaunchWatch {
   }
 
   /** What hooks, status file, title and screen say, also where the agent is not ready for a prompt yet. */
-  said(pane: Pane, now: number): ActivitySeen | null {
+  reported(pane: Pane, now: number): ActivitySeen | null {
     const own = this.#readStatus();
     // Its file is written a moment after its hooks fire: an older word must not hide a newer one.
-    const told = this.hooks.state.activity;
-    if (own !== null && (told === null || own.activity === told.activity || own.since >= told.at)) {
+    const reported = this.hooks.state.activity;
+    if (own !== null && (reported === null || own.activity === reported.activity || own.since >= reported.at)) {
       return { activity: own.activity, source: "status", since: own.since, reason: own.reason };
     }
     const found = matchRules(this.agent?.screenRules ?? [], pane.title, this.#shown());
@@ -310,11 +310,11 @@ export class LaunchWatch {
     const isOld = this.agent?.input === undefined ? ageMs > settledMs : shownMs > beginMs;
     if (found?.activity === "working" || isOld) this.#awaitsBegin = false;
     const match = found?.activity === "idle" && this.#awaitsBegin ? null : found;
-    if (match === null) this.#says = null;
-    else if (match.activity !== this.#says?.activity || match.where !== this.#says.where) {
-      this.#says = { ...match, since: now };
+    if (match === null) this.#shownActivity = null;
+    else if (match.activity !== this.#shownActivity?.activity || match.where !== this.#shownActivity.where) {
+      this.#shownActivity = { ...match, since: now };
     }
-    return activityOf(this.hooks.state.activity, this.#says, now);
+    return activityOf(this.hooks.state.activity, this.#shownActivity, now);
   }
 }
 

@@ -1,4 +1,7 @@
-/** What all parts of the room share. */
+/** What all files of this folder share. */
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { crypto } from "../base/digest.ts";
 import type { Logger } from "../ports/api.ts";
 import type { PreflightCache } from "./create/start.ts";
 import type { Serial } from "../base/async.ts";
@@ -21,4 +24,19 @@ export interface Context {
   findings: Map<string, string>;
   /** The repository of the session at this worktree path; null if missing. */
   repositoryOf: (path: string) => string | null;
+}
+
+/** Runs work with a temporary directory on the worktrees' file system, outside all of them. */
+export async function inScratch<T>(
+  { worktrees }: Pick<Context, "worktrees">,
+  name: string,
+  work: (directory: string) => Promise<T>,
+): Promise<T> {
+  const directory = join(worktrees, ".scratch", `${name}-${crypto().randomBytes(6).toString("hex")}`);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  try {
+    return await work(directory);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 }

@@ -21,14 +21,7 @@ export function writeMarker(admin: string, marker: Marker): void {
 }
 
 export function readMarker(admin: string): Marker | null {
-  const text = readText(file(admin));
-  if (text === null) return null;
-  let value: Partial<Marker> | null;
-  try {
-    value = JSON.parse(text) as Partial<Marker> | null;
-  } catch {
-    return null;
-  }
+  const value = readValue(file(admin)) as Partial<Marker> | null;
   return value?.is === "spare" || value?.is === "ready" ? (value as Marker) : null;
 }
 
@@ -73,8 +66,7 @@ export function readWorktree(worktrees: string, path: string): Worktree | null {
   const file = fileOf(worktrees, path);
   const remembered = known.get(file);
   if (remembered !== undefined) return remembered;
-  const text = readText(file);
-  const worktree = text === null ? null : parse(text, path);
+  const worktree = parse(readValue(file) as Partial<Stored> | null, path);
   if (worktree !== null) known.set(file, worktree);
   return worktree;
 }
@@ -91,13 +83,16 @@ export function isAdminOf(commonDir: string, admin: string): boolean {
   return dirname(admin) === join(commonDir, "worktrees") && name !== "" && name !== "." && name !== "..";
 }
 
-function parse(text: string, path: string): Worktree | null {
-  let value: Partial<Stored> | null;
+/** Null if it is not JSON. Not by readJson: an agent may have replaced the file with a pipe. */
+function readValue(path: string): unknown {
   try {
-    value = JSON.parse(text) as Partial<Stored> | null;
+    return JSON.parse(readText(path) ?? "null");
   } catch {
     return null;
   }
+}
+
+function parse(value: Partial<Stored> | null, path: string): Worktree | null {
   if (value?.version !== 1 || value.path !== path) return null;
   const { admin, commonDir, session = null, objects = null } = value;
   if (typeof admin !== "string" || typeof commonDir !== "string" || !isAbsolute(admin)) return null;

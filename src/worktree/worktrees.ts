@@ -1,5 +1,5 @@
 /** Worktrees for the daemon: implements the port, one call at a time per path. */
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "../ports/api.ts";
 import type { Worktrees } from "../ports/worktree.ts";
@@ -23,6 +23,7 @@ import {
   dropUnwritten,
   forgetRestored,
   hasTree,
+  namesIn,
   publicEntry,
   readRecord,
   readRecords,
@@ -137,8 +138,7 @@ async function undoQuietly(context: Context, plan: Parameters<Worktrees["undo"]>
 
 /** Temporary files of a crashed daemon; no other daemon uses this home. */
 function dropScratch({ trash, busyEntries }: Context): void {
-  if (!existsSync(trash)) return;
-  for (const name of readdirSync(trash)) {
+  for (const name of namesIn(trash)) {
     const id = /^\.scratch-(.*?)(?:\.git)?$/.exec(name)?.[1];
     if (id !== undefined && !busyEntries.has(id)) rmSync(join(trash, name), { recursive: true, force: true });
   }

@@ -25,8 +25,8 @@ describe.each(realAgents("terminal"))("%s", (name) => {
     world.model.openGate("first");
     const idle = await world.until("idle", source);
     // Claude's own file reports idle a moment before its hook.
-    const told = async (): Promise<boolean> => (await world.seen()).said?.includes("first words") === true;
-    if (hooks) await until("its reply", told, patienceMs);
+    const reported = async (): Promise<boolean> => (await world.seen()).lastMessage?.includes("first words") === true;
+    if (hooks) await until("its last message", reported, patienceMs);
     expect(idle.agentSessionId).toMatch(/^[\w-]{8,}$/);
     expect(launched.agentSessionId).toBe(terminal.pin === "chosen" ? idle.agentSessionId : null);
 

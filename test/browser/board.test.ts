@@ -17,7 +17,7 @@ const cursorAt = (page: Page, words: string): Promise<true> =>
     throw new Error(now);
   });
 
-test("[WEB-2, WEB-7, WEB-24] the board: live columns by need; a permission request is answered on its card; the list", async () => {
+test("[WEB-2, WEB-7, WEB-24] the board: columns by need, live; a permission request answered on its card; the list", async () => {
   await using home = await ChatHome.open();
   // Longer than a card's box: its end must be seen before it is allowed.
   const asked = `run the tests? ${"--and-more ".repeat(60)}--to-the-end`;
@@ -166,7 +166,7 @@ test("[WEB-3, WEB-5, WEB-6, WEB-10] filter, search, order, keyboard and command 
   await home.status(ids[2]!, "stopped");
 });
 
-test("[WEB-14] two tabs: a permission request answered in one disappears in the other, and both show new sessions", async () => {
+test("[WEB-14] two tabs: a request answered in one disappears in the other, and both show new sessions", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("ask: go on?");
   await home.status(id, "needs_input");
@@ -185,7 +185,7 @@ test("[WEB-14] two tabs: a permission request answered in one disappears in the 
   await card(tab.page, next).waitFor();
 });
 
-test("[WEB-15] fifty sessions are drawn completely, searched and opened", async () => {
+test("[WEB-15] fifty sessions are drawn, searched and opened", async () => {
   await using home = await ChatHome.open();
   const count = 50;
   const live = 12;

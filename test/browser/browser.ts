@@ -112,7 +112,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   // By the debugger's evaluate, which bypasses the content policy.
   await page.evaluate(axe);
   const found = await page.evaluate(async () => {
-    // Contrast is measured only after the transition between color schemes.
+    // During the transition between color schemes, contrast is not meaningful.
     for (const animation of document.getAnimations()) if (animation instanceof CSSTransition) animation.finish();
     const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
     interface Violation {

@@ -101,7 +101,7 @@ test("[WEB-45] comments on lines survive a reload, can be changed, and reach the
   expect(await bar.count()).toBe(0);
 });
 
-test("[WEB-46] pressing a line's number opens a comment there, on a phone too", async () => {
+test("[WEB-46] a press on a line number opens a comment there, also on a phone", async () => {
   await using home = await ChatHome.open();
   const { id } = await changed(home);
   const { workspacePath } = await home.show(id);
@@ -119,7 +119,7 @@ test("[WEB-46] pressing a line's number opens a comment there, on a phone too", 
   await expectAccessible(page);
 });
 
-test("[WEB-47] a patch of ten thousand lines is drawn only where visible, and an idle view sends no request", async () => {
+test("[WEB-47] a patch of ten thousand lines is drawn only where visible, without requests while idle", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   const { workspacePath } = await home.show(id);

@@ -21,7 +21,7 @@ const write = async (page: Page, text: string): Promise<void> => {
 };
 const keys = (page: Page) => page.evaluate(() => Object.keys(localStorage).sort());
 
-test("[WEB-61, WEB-70] killing the daemon in mid-stream loses nothing on screen: shown text stays, typed text is sent once, the rest arrives", async () => {
+test("[WEB-61, WEB-70] a daemon killed mid-stream loses nothing: output stays, the prompt is sent once, the rest arrives", async () => {
   await using home = await ChatHome.open();
   const port = await home.keepPort();
   const id = await home.chat("say: before\ngate: a\nsay: after");
@@ -50,7 +50,7 @@ test("[WEB-61, WEB-70] killing the daemon in mid-stream loses nothing on screen:
   });
 });
 
-test("[WEB-65] after a reset the recap is offered once: it fills the composer, is not sent automatically, and disappears in every tab and after a reload", async () => {
+test("[WEB-65] after a reset the recap is offered once: it fills the composer, is not sent, and disappears in every tab", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: before the reset");
   await home.ended(id);
@@ -86,7 +86,7 @@ test("[WEB-65] after a reset the recap is offered once: it fills the composer, i
   for (const { page } of [first, second]) await offer(page).waitFor({ state: "detached" });
 });
 
-test("[WEB-67, WEB-68] a long transcript opens at its end, loads older items while scrolling up, and is searched and exported completely", async () => {
+test("[WEB-67, WEB-68] a long transcript opens at its end, loads older items on scroll, and is searched and exported completely", async () => {
   await using home = await ChatHome.open();
   const lines = Array.from({ length: 260 }, (_, n) => `think: thought ${n}\nsay: words number ${n}`);
   const id = await home.chat(lines.join("\n"));
@@ -146,7 +146,7 @@ test("[WEB-67, WEB-68] a long transcript opens at its end, loads older items whi
   );
 });
 
-test("[WEB-52, WEB-66] a reload shows the last state immediately, without the daemon's transcript; new items are marked; a deleted session leaves nothing", async () => {
+test("[WEB-52, WEB-66] a reload shows the cached state immediately, marks new items, and keeps nothing of a deleted session", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: from the cache");
   await home.ended(id);
@@ -179,7 +179,7 @@ test("[WEB-52, WEB-66] a reload shows the last state immediately, without the da
   await until("nothing to be left", async () => !(await keys(page)).some((key) => key.includes(id)));
 });
 
-test("[WEB-19, WEB-52] quota exceeded: a browser without space shows the same, replayed from the daemon, keeps the draft, and reports it", async () => {
+test("[WEB-19, WEB-52] quota exceeded: the page loads from the daemon, keeps the draft, and warns", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: here");
   await home.ended(id);
@@ -216,7 +216,7 @@ test("[WEB-19, WEB-52] quota exceeded: a browser without space shows the same, r
   expect(await banner.count()).toBe(0);
 });
 
-test("[WEB-54] a gap in the sequence that is not closed immediately is reported; then everything is shown, once", async () => {
+test("[WEB-54] a lasting gap in the sequence is shown; then everything arrives, once", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: before");
   await home.ended(id);
@@ -242,19 +242,19 @@ test("[WEB-54] a gap in the sequence that is not closed immediately is reported;
   losing = true;
   await write(page, "say: in between");
   await home.ended(id, 2);
-  const told = page.getByText("Some messages are missing. Loading them from the daemon.");
-  await told.waitFor();
+  const warning = page.getByText("Some messages are missing. Loading them from the daemon.");
+  await warning.waitFor();
   expect(await paragraph(page, "in between").count()).toBe(0);
   losing = false;
   release();
   await paragraph(page, "in between").waitFor();
-  await told.waitFor({ state: "hidden" });
+  await warning.waitFor({ state: "hidden" });
   await write(page, "say: after");
   await paragraph(page, "after").waitFor();
   for (const words of ["before", "in between", "after"]) expect(await paragraph(page, words).count()).toBe(1);
 });
 
-test("[WEB-72] expanded items stay expanded while out of view", async () => {
+test("[WEB-72] an expanded row stays expanded while it is scrolled out of view", async () => {
   await using home = await ChatHome.open();
   const lines = Array.from({ length: 60 }, (_, n) => `think: thought ${n}\ntool: echo ${n}`);
   const id = await home.chat(lines.join("\n"));
@@ -330,7 +330,7 @@ test("[WEB-69] hostile output stays inert, and 10 MB of it do not freeze the pag
   expect(requests.filter((url) => url.includes("tracker"))).toEqual([]);
 });
 
-test("[WEB-71] the composer shows that the daemon is read-only; damaged output offers to end the turn", async () => {
+test("[WEB-71] the composer shows a read-only daemon; damaged output offers to end the turn", async () => {
   await using home = await ChatHome.open();
   const port = await home.keepPort();
   const id = await home.chat("say: one\ngate: a\nsay: two");

@@ -17,7 +17,7 @@ const write = async (page: Page, text: string): Promise<void> => {
   await composer(page).press("Enter");
 };
 
-test("[WEB-55] a reply is markdown while it streams; thinking is collapsed; plan, tools, diffs, exits and stop reasons are shown", async () => {
+test("[WEB-55] an answer is Markdown while it streams; thoughts are collapsed; plan, tools, diffs, exits and ends are shown", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   await using tab = await openChat(home, id);
@@ -48,7 +48,7 @@ test("[WEB-55] a reply is markdown while it streams; thinking is collapsed; plan
   await expectNoSideways(page);
 });
 
-test("[WEB-56] the view stays at the end while the agent writes; after scrolling up it shows how much is new", async () => {
+test("[WEB-56] the view follows the agent unless the user scrolled up; then it counts new items", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat(Array.from({ length: 60 }, (_, n) => `say: line ${n}`).join("\n"));
   await home.ended(id);
@@ -77,7 +77,7 @@ test("[WEB-56] the view stays at the end while the agent writes; after scrolling
   await jump.waitFor({ state: "detached" });
 });
 
-test("[WEB-57] a permission request shows the agent's own options in each tab, is answered once, and shows who answered", async () => {
+test("[WEB-57] a permission request is shown in each tab, is answered once, and names who answered", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("ask: may I?\nsay: went on");
   await using first = await openChat(home, id);
@@ -115,7 +115,7 @@ test("[WEB-58, WEB-59] Enter sends and Shift-Enter breaks the line; history, dra
     await holds("");
     await home.ended(id);
     expect((await home.turns(id))[0]!.text).toBe("one\ntwo\n");
-    // The history is what the page has received.
+    // The history contains the prompts that the page knows.
     await transcript(page).getByText("two", { exact: true }).waitFor();
     await composer(page).press("ArrowUp");
     await holds("say: one\nsay: two");
@@ -156,7 +156,7 @@ test("[WEB-58, WEB-59] Enter sends and Shift-Enter breaks the line; history, dra
   await expectAccessible(page);
 });
 
-test("[WEB-60] images are attached by button, paste and drop, can be removed, reach the agent and are shown; a too large one is refused with the reason", async () => {
+test("[WEB-60] images are attached by button, paste and drop, removed, sent and shown; one too large is refused with a message", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   await using tab = await openChat(home, id);
@@ -202,7 +202,7 @@ test("[WEB-60] images are attached by button, paste and drop, can be removed, re
   await expectAccessible(page);
 });
 
-test("[WEB-61, WEB-62, WEB-63, WEB-64] queued prompts can be changed, moved and removed; mode and model can be chosen; a turn can be stopped, by force if necessary", async () => {
+test("[WEB-61, WEB-62, WEB-63, WEB-64] queued prompts are edited, moved and removed; mode and model are picked; a turn is cancelled", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: begun\ngate: a");
   await using tab = await openChat(home, id);
@@ -230,8 +230,8 @@ test("[WEB-61, WEB-62, WEB-63, WEB-64] queued prompts can be changed, moved and 
   await row("say: two, changed").waitFor();
   await page.getByRole("button", { name: "Cancel turn" }).click();
   await transcript(page).getByText("The turn was cancelled.").first().waitFor();
-  const told = (await home.ended(id, 3)).map(({ text }) => text);
-  expect(told).toEqual(["begun\n", "three\n", "two, changed\n"]);
+  const turns = (await home.ended(id, 3)).map(({ text }) => text);
+  expect(turns).toEqual(["begun\n", "three\n", "two, changed\n"]);
 
   await page.getByRole("combobox", { name: "Mode", exact: true }).selectOption("plan");
   await page.getByRole("combobox", { name: "Model" }).selectOption("demo-large");
@@ -240,7 +240,7 @@ test("[WEB-61, WEB-62, WEB-63, WEB-64] queued prompts can be changed, moved and 
   expect((await home.turn(id, "mode?\nmodel?")).text).toBe("mode: plan\nmodel: demo-large\n");
 });
 
-test("[WEB-64] the second press force-ends a turn that the agent does not end", async () => {
+test("[WEB-64] a second press force-ends a turn that the agent does not cancel", async () => {
   await using home = await ChatHome.open({ deaf: { program: "deaf-to-cancel" } });
   const id = await home.chat("go", "deaf");
   await using tab = await openChat(home, id, { viewport: phone });

@@ -47,7 +47,7 @@ const keptIn = (page: Page) =>
     return { key: key === undefined ? null : await exported(), names, caches: await caches.keys() };
   });
 
-test("[DEVICE-1, DEVICE-4, DEVICE-17] a program on the daemon's port learns nothing that works, then or later", async () => {
+test("[DEVICE-1, DEVICE-4, DEVICE-17] a program on the daemon's port learns nothing it could use, then or later", async () => {
   await using home = await ChatHome.open();
   const port = Number(await home.keepPort());
   const id = await home.chat("say: hello");
@@ -101,7 +101,7 @@ test("[DEVICE-1, DEVICE-4, DEVICE-17] a program on the daemon's port learns noth
   await page.getByRole("log").getByText("still here", { exact: true }).waitFor();
 });
 
-test("[DEVICE-15] logging out, or a revocation noticed later, removes all data from the browser, in all its tabs", async () => {
+test("[DEVICE-15] a logout or revocation clears the browser, in all its tabs", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: a secret plan");
   await home.ended(id);
@@ -210,7 +210,7 @@ test("[DEVICE-14] dashboard opens a file that only you can read; no command line
   expect(existsSync(path)).toBe(false);
 });
 
-test("[DEVICE-16] over plain http from another machine the page explains what to do, and asks for no secret", async () => {
+test("[DEVICE-16] over plain HTTP from another machine the page shows what to do, and asks for no secret", async () => {
   await using home = await ChatHome.open();
   await using tab = await openTab({ viewport: phone });
   await tab.context.addInitScript(() => Object.defineProperty(window, "isSecureContext", { value: false }));

@@ -12,7 +12,7 @@ const watchedMs = 5_000;
 /** Thirteen views are opened together, on two cores. */
 const patienceMs = 45_000;
 
-test("[WEB-30] an idle view sends no request, and none violates the content policy", async () => {
+test("[WEB-30] no view sends requests while idle, and none violates the content security policy", async () => {
   await using home = await ChatHome.open();
   const chat = await home.chat("think: a while\ntool: echo hello\nedit: notes.md words\nsay: **done**");
   const { id: terminal } = await home.call("spawn", "-", {

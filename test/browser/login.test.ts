@@ -59,7 +59,7 @@ test("[WEB-1] a revoked or unknown device leads to the login page, and to no fur
   expect(sockets).toHaveLength(before);
 });
 
-test("[WEB-1] a passphrase logs in; a wrong one is reported", async () => {
+test("[WEB-1] a passphrase logs in; a wrong one shows an error", async () => {
   await using home = new Home();
   const file = join(home.directory, "passphrase");
   writeFileSync(file, "open sesame, said the forty\n", { mode: 0o600 });
@@ -72,7 +72,7 @@ test("[WEB-1] a passphrase logs in; a wrong one is reported", async () => {
   await page.getByText("not logged in").waitFor();
   await page.getByLabel("Passphrase").fill("open barley");
   await page.getByRole("button", { name: "Log in" }).click();
-  await page.getByRole("alert").filter({ hasText: "passphrase is not right" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "Wrong passphrase" }).waitFor();
   await page.getByLabel("Passphrase").fill("open sesame, said the forty");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "No sessions yet" }).waitFor();

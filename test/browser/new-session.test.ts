@@ -42,7 +42,7 @@ test("[WEB-8, WEB-9, WEB-24] new session: problems are shown first, then each st
   expect(await page.getByLabel("What should the agent do?").inputValue()).toBe("");
 });
 
-test("[WEB-9] an agent that does not start is reported with its last output, and the form is unchanged", async () => {
+test("[WEB-9] an agent that does not start is shown with its last lines, and the form keeps its inputs", async () => {
   await using home = await ChatHome.open({ broken: { program: "exits-at-once" } });
   await using tab = await openDashboard(home, { path: "/new" });
   const { page } = tab;
@@ -55,7 +55,7 @@ test("[WEB-9] an agent that does not start is reported with its last output, and
   await page.getByRole("button", { name: "Start session" }).waitFor();
 });
 
-test("[WEB-9] a refused spawn keeps the form and shows the reason", async () => {
+test("[WEB-9] a refused spawn shows its error in the form", async () => {
   await using home = await ChatHome.open();
   await using tab = await openDashboard(home, { path: "/new", expected: /status of 4\d\d/ });
   const { page } = tab;

@@ -8,7 +8,7 @@ import { expectAccessible, lineDown, openDashboard, openTab, logIn, useBrowser }
 useBrowser();
 const noLine = "No connection to the daemon";
 
-test("[WEB-11] killing and restarting the daemon under an open page shows a banner until it is back, and loses nothing", async () => {
+test("[WEB-11] a daemon restart under an open page shows a banner, then continues without loss", async () => {
   await using home = await ChatHome.open();
   const port = await home.keepPort();
   const id = await home.chat("say: begun\ngate: a\nslow: 40 x 25ms\nsay: the end");
@@ -83,7 +83,7 @@ test("[WEB-23] the page can be installed: manifest, icons of the promised sizes"
   }
 });
 
-test("[WEB-12, WEB-25] the page reports a daemon of another build, and a view whose file is gone", async () => {
+test("[WEB-12, WEB-25] a daemon of another build and a view with missing code are shown", async () => {
   await using home = await ChatHome.open();
   await using tab = await openTab({
     serviceWorkers: "block",
@@ -168,7 +168,7 @@ test("[WEB-16, WEB-29, WEB-24] settings: projects, agents, doctor, chat agents, 
   await page.getByText("The trash is empty.").waitFor();
 });
 
-test("[WEB-22] while the page is hidden the browser notifies once for two tabs, and a click opens the session", async () => {
+test("[WEB-22] two hidden tabs notify once, and a click opens the session", async () => {
   await using home = await ChatHome.open();
   await using tab = await openDashboard(home, { permissions: ["notifications"], path: "/settings" });
   const { page, context } = tab;

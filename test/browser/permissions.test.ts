@@ -1,4 +1,4 @@
-/** Permission requests on the page: everything is visible before it is allowed, and the page shows who answered. */
+/** Permission requests on the page: everything is visible before it is allowed, and the answer names its author. */
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ChatHome } from "../harness/chat.ts";
@@ -7,7 +7,7 @@ import { expectAccessible, openDashboard, useBrowser } from "./browser.ts";
 
 useBrowser();
 
-test("[TEXT-8] [PERMISSION-13] a request shows its command and the effect of each answer, marks what it truncates, and names the rule that answered", async () => {
+test("[TEXT-8] [PERMISSION-13] a request shows its command, the effect of each option, every cut, and the rule that answered", async () => {
   await using home = await ChatHome.open({ any: { program: "says-anything" } });
   writeFileSync(home.paths.config, 'permissions:\n  - {allow, command: "npm test *"}\n');
   const ask = (id: number, title: string, command: string): string => {

@@ -10,7 +10,7 @@ const leastPx = 40;
 const againMs = 2_000;
 const stepMs = 40_000;
 
-test("[WEB-17, WEB-7] on a phone: one column, a bottom bar, nothing wider than the screen, and a permission request answered", async () => {
+test("[WEB-17, WEB-7] on a phone: one column, a bottom bar, nothing wider than the screen, and an answered request", async () => {
   await using home = await ChatHome.open();
   const asking = await home.chat(
     "say: a-very-long-word-that-no-screen-of-a-phone-can-hold-in-one-line-however-it-is-turned-or-bent\nask: go on?",

@@ -7,7 +7,7 @@ useBrowser();
 
 const card = (page: Page, id: string) => page.getByRole("article", { name: new RegExp(`^${id} `) });
 
-test("[WEB-26, WEB-27, WEB-28] a pull request's badges from its first check to its approval, and an unreachable tracker", async () => {
+test("[WEB-26, WEB-27, WEB-28] a pull request from its first check to its approval, and a failing tracker", async () => {
   await using home = await TrackedHome.start();
   const { github } = home;
   github.reviewRequired = true;
@@ -35,8 +35,8 @@ test("[WEB-26, WEB-27, WEB-28] a pull request's badges from its first check to i
   await marks.getByText("changes requested", { exact: true }).last().waitFor();
   await marks.getByText("conflicts", { exact: true }).waitFor();
 
-  // It is visible for only a few seconds, so the wait starts before it is created.
-  const told = page
+  // It is there for some seconds only, so it is looked for before it is made.
+  const shown = page
     .getByRole("status")
     .filter({ hasText: `${id}: approved and green` })
     .waitFor();
@@ -44,7 +44,7 @@ test("[WEB-26, WEB-27, WEB-28] a pull request's badges from its first check to i
   github.setConflict(number, false);
   github.review(number, "approved");
   await home.refresh();
-  await told;
+  await shown;
   await marks.getByText("CI passed", { exact: true }).waitFor();
   await marks.getByText("approved", { exact: true }).waitFor();
 

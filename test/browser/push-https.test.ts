@@ -21,7 +21,7 @@ useBrowser(() => [
 ]);
 const passphrase = "four words for nginx";
 
-test("[REMOTE-11, REMOTE-3, NOTIFY-15] through a TLS proxy a phone logs in, follows live, and gets pushes; forged addresses do not reset the guess limit", async () => {
+test("[REMOTE-11, REMOTE-3, NOTIFY-15] through a TLS proxy a phone logs in, follows live, and receives pushes; forged addresses do not help guessing", async () => {
   await using service = await PushService.open();
   await using home = await ChatHome.open();
   const port = await freePort();

@@ -10,7 +10,7 @@ useBrowser();
 const name = "Push to this browser, even when no tab is open";
 const section = (page: Page) => page.getByRole("region", { name: "Notifications", exact: true });
 
-test("[NOTIFY-14] if push is not possible, the settings explain why and what to do", async () => {
+test("[NOTIFY-14] if push is not possible, the settings show why and what to do", async () => {
   await using home = await ChatHome.open();
   await using refused = await openTab();
   await refused.context.addInitScript(() => Object.defineProperty(Notification, "permission", { value: "denied" }));
@@ -30,7 +30,7 @@ test("[NOTIFY-14] if push is not possible, the settings explain why and what to 
   await expectAccessible(allowed.page);
 });
 
-test("[NOTIFY-12, NOTIFY-14, NOTIFY-15] push is turned on, tested and shown; a click opens the session; nothing is notified twice; logging out turns it off", async () => {
+test("[NOTIFY-12, NOTIFY-14, NOTIFY-15] push is turned on, tested and shown once; a click opens the session; logging out ends it", async () => {
   await using service = await PushService.open();
   await using home = await ChatHome.open();
   const here = service.browser("here");
@@ -52,7 +52,7 @@ test("[NOTIFY-12, NOTIFY-14, NOTIFY-15] push is turned on, tested and shown; a c
   await list.getByRole("button", { name: "Send test to Chrome on Linux" }).click();
   await page.getByText("Test sent to").waitFor();
   const wasShown = await noteShown(context);
-  // While the page is visible, a test push is shown, but not one for something that the page itself shows.
+  // While the page is visible, a test push is shown, and the page's own alerts are not.
   await deliver(cdp, origin, here.read().at(-1));
   await wasShown("Push works in this browser.");
   expect(await shown(page)).toHaveLength(1);
@@ -64,7 +64,7 @@ test("[NOTIFY-12, NOTIFY-14, NOTIFY-15] push is turned on, tested and shown; a c
   await wasShown("behind it");
   expect(await shown(page)).toMatchObject([{ title: "behind it" }]);
 
-  // While the page is hidden it notifies through the worker, and the push replaces that notification.
+  // While it is hidden, the page notifies through the worker, and the push replaces that notification.
   await page.evaluate(() => {
     Object.defineProperty(document, "visibilityState", { value: "hidden" });
     document.dispatchEvent(new Event("visibilitychange"));
@@ -80,7 +80,7 @@ test("[NOTIFY-12, NOTIFY-14, NOTIFY-15] push is turned on, tested and shown; a c
   await page.goto(`${origin}/settings`);
   expect(await of()).toMatchObject([{ title: `${id}: needs you` }]);
 
-  // A click happens on the desktop; the test reports one to the worker.
+  // Only the desktop can click it; a click is simulated in the worker.
   const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent("serviceworker"));
   await worker.evaluate(`(async () => {
     WindowClient.prototype.focus = async () => undefined;

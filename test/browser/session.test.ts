@@ -10,7 +10,7 @@ useBrowser();
 
 /** Opens the menu, chooses the verb, and returns the dialog that explains it. */
 async function choose(page: Page, id: string, verb: string) {
-  // A toast may cover the corner on a phone. All in one step: each also closes on its own, while another is pressed.
+  // A message may cover the corner on a phone. All in one step: each also disappears on its own, while another is pressed.
   await page
     .getByRole("button", { name: "Dismiss" })
     .evaluateAll((all: HTMLElement[]) => all.forEach((x) => x.click()));
@@ -30,7 +30,7 @@ test.each([
   ["a desktop", desktop],
   ["a phone", phone],
 ])(
-  "[WEB-32] every verb of the session page explains its effect, then works, on %s",
+  "[WEB-32] every verb of the session page explains itself, then runs, on %s",
   async (_, viewport) => {
     await using home = await ChatHome.open();
     const id = await home.chat("say: hello");
@@ -117,7 +117,7 @@ test.each([
   150_000,
 );
 
-test("[WEB-31] the session page shows the session's details, renames in place and copies", async () => {
+test("[WEB-31] the session page shows its facts, is renamed in place and copied from", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   await using tab = await openDashboard(home, {
@@ -138,7 +138,7 @@ test("[WEB-31] the session page shows the session's details, renames in place an
   await expectAccessible(page);
 });
 
-test("[WEB-33] the events show why it ended, what runs, and everything that was recorded, filtered and in pages", async () => {
+test("[WEB-33] the events view shows why a session ended, its processes, and its log, filtered and in pages", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("say: hello");
   await home.ended(id);
@@ -176,7 +176,7 @@ test("[WEB-33] the events show why it ended, what runs, and everything that was 
   await expectAccessible(page);
 });
 
-test("[WEB-35] deleted elsewhere, unknown, failed: each is explained with a next step", async () => {
+test("[WEB-35] deleted, unknown and failed sessions each show a message and a way forward", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat();
   // The page's pending requests about a session that is deleted meanwhile return 404.
@@ -186,8 +186,8 @@ test("[WEB-35] deleted elsewhere, unknown, failed: each is explained with a next
   await home.call("delete", id, { body: {} });
   await page.getByText("It was deleted while this page was open").waitFor();
   await page.getByRole("link", { name: "Go to the board" }).click();
-  await page.goto(new URL("/s/nobody-1", page.url()).href);
-  await page.getByRole("heading", { name: "There is no session nobody-1" }).waitFor();
+  await page.goto(new URL("/s/missing-1", page.url()).href);
+  await page.getByRole("heading", { name: "There is no session missing-1" }).waitFor();
   await page.getByRole("link", { name: "Go to the board" }).waitFor();
   await expectAccessible(page);
 

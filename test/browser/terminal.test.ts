@@ -42,7 +42,7 @@ async function runCat(page: Page, words: string): Promise<void> {
   await until("cat to answer", async () => (await screenText(page)).split(words).length > 2);
 }
 
-test("[WEB-36] text typed in the terminal reaches the agent, and its reply is shown; read-only sends nothing", async () => {
+test("[WEB-36] terminal input reaches the agent, and its output is shown; read-only sends nothing", async () => {
   await using home = await ProjectHome.make();
   const { id } = await home.spawn();
   await using tab = await openDashboard(home, { path: `/s/${id}` });
@@ -68,7 +68,7 @@ test("[WEB-36] text typed in the terminal reaches the agent, and its reply is sh
   expect(await screenText(page)).not.toContain("unheard");
 });
 
-test("[WEB-37] the terminal reconnects automatically after the daemon was killed, fully repainted; typing is off meanwhile", async () => {
+test("[WEB-37] the terminal reconnects after a daemon crash and repaints; meanwhile typing is off", async () => {
   await using home = await ProjectHome.make();
   const port = await home.keepPort();
   const { id } = await home.spawn();
@@ -89,7 +89,7 @@ test("[WEB-37] the terminal reconnects automatically after the daemon was killed
   expect(await screenText(page)).not.toContain("lost");
 });
 
-test("[WEB-38] the screen follows the window's size; two viewers see one screen; the wheel and the history scroll back", async () => {
+test("[WEB-38] the screen follows the window's size; two viewers share it; wheel and history scroll back", async () => {
   await using home = await ProjectHome.make({ SHELL: "/bin/sh" });
   const { id } = await home.json(["spawn", "my-app", "--agent", "shell", "--kind", "terminal"]);
   await using tab = await openDashboard(home, { path: `/s/${id}` });
@@ -192,7 +192,7 @@ test("[WEB-40] on a phone the key bar sends keys that its keyboard lacks", async
   await expectAccessible(page);
 });
 
-test("[WEB-41] a stopped session shows its last lines and how to restore it, and the screen returns with it", async () => {
+test("[WEB-41] an ended session shows its last lines; a restore brings the screen back", async () => {
   await using home = await ProjectHome.make();
   // A conversation can be resumed only after a prompt.
   const { id } = await home.spawn("--prompt", "say: a last word");

@@ -6,7 +6,7 @@ import { expectAccessible, openDashboard, useBrowser } from "./browser.ts";
 
 useBrowser();
 
-test("[TRUST-12, TRUST-5] the form and the settings show an untrusted file, and the answer covers exactly what they show", async () => {
+test("[TRUST-12, TRUST-5] the form and the settings show an untrusted file, and trust only the shown version", async () => {
   await using home = await ChatHome.open();
   const mark = join(home.directory, "ran");
   const write = (command: string): void => {

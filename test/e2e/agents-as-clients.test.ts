@@ -15,7 +15,7 @@ test("[SESSION-55, SESSION-56, MCP-4, AUTHORIZE-8] an agent reaches its own proj
   const stranger = await home.json(["spawn", "other", "--agent", "demo", "--kind", "terminal"]);
   const boss = await home.spawn("--role", "orchestrator", "--prompt", "say: hello");
   const told = (await home.events(boss.id)).find(({ type }) => type === "prompt.admitted");
-  expect(String(told?.["text"])).toMatch(/orchestrator of the project my-app[^]*The person says:\n\nsay: hello/);
+  expect(String(told?.["text"])).toMatch(/orchestrator of the project my-app[^]*The user's task:\n\nsay: hello/);
 
   const env = { HOLDFAST_SESSION: boss.id };
   const worker = await home.json(["spawn", "my-app", "--agent", "demo", "--kind", "chat"], { env });

@@ -73,7 +73,7 @@ test("[CHAT-132] unsupported attachments are refused before anything is written,
   const { workspacePath, seq } = await home.show(id);
   const send = (attachment: object, promptId: string = randomUUID()) =>
     home.call("prompt", id, { body: { promptId, text: "x", attachments: [attachment as ReturnType<typeof image>] } });
-  await expect(send(image())).rejects.toThrow("The agent plain takes no images.");
+  await expect(send(image())).rejects.toThrow("The agent plain does not accept images.");
   symlinkSync(home.directory, join(workspacePath, "way-out"));
   writeFileSync(join(home.directory, "secret"), "s");
   for (const path of ["../secret", "/etc/hostname", "way-out/secret", "."]) {
@@ -105,7 +105,7 @@ test("[CHAT-135] a terminal session receives a file's path below the text, and n
   writeFileSync(picture, png);
   const refused = await home.cli(["send", id, "look", "--image", picture]);
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain("A terminal session takes no images.");
+  expect(refused.stderr).toContain("Terminal sessions do not accept images.");
   expect(await home.json(["send", id, "say: read", "--attach", "notes.md"])).toMatchObject({
     disposition: "delivered",
   });

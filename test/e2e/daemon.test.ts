@@ -445,7 +445,7 @@ test("[DAEMON-26] a file or another program on the socket's path is not removed"
   const file = await home.cli(["start", "--port", "0"]);
   expect(file.code).toBe(1);
   expect(withoutProgress(file.stderr)).toBe(
-    `${home.paths.socket} is not a socket; it was left alone.\nMove it away: this is where the daemon's socket belongs.\n`,
+    `${home.paths.socket} is not a socket; it was not changed.\nMove it away: this is where the daemon's socket belongs.\n`,
   );
   expect(readFileSync(home.paths.socket, "utf8")).toBe("mine");
   renameSync(home.paths.socket, `${home.paths.socket}.mine`);
@@ -454,7 +454,7 @@ test("[DAEMON-26] a file or another program on the socket's path is not removed"
   try {
     const program = await home.cli(["start", "--port", "0"]);
     expect(program.code).toBe(1);
-    expect(program.stderr).toContain(`Another program answers on ${home.paths.socket}; it was left alone.`);
+    expect(program.stderr).toContain(`Another program answers on ${home.paths.socket}; it was not changed.`);
     expect(other.listening && existsSync(home.paths.socket)).toBe(true);
   } finally {
     other.close();

@@ -56,7 +56,7 @@ test("[CLI-19] a one-time approval never picks an option that allows more", asyn
   await questions(id, 1);
   const refused = await home.cli(["acp", "approve", id]);
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain("offers nothing that allows it once");
+  expect(refused.stderr).toContain("offers no option that allows it once");
   expect(refused.stderr).toContain("allow always (Yes)");
   await home.ok(["acp", "approve", id, "--always"]);
   await home.says(id, "9=a");
@@ -129,7 +129,7 @@ test("[PERMISSION-12] [PERMISSION-13] while the file has an error no rule applie
   expect(waiting).toMatchObject({ command: "ls" });
   expect((await home.ofType(id, "notice")).map(({ text }) => String(text)).join("\n")).toContain("config.yaml:3:");
   const doctor = await home.cli(["doctor"]);
-  expect(doctor.stdout).toContain("No permission rule holds");
+  expect(doctor.stdout).toContain("No permission rule applies");
   const list = await home.cli(["permissions", "ls"]);
   expect(list.code).toBe(1);
   expect(list.stderr).toContain("config.yaml:3:");

@@ -183,7 +183,7 @@ test("[SESSION-32] a kill that cannot finish reports what remains, and finishes 
     expect(ran.code).toBe(0);
     expect(ran.stdout).not.toContain(`Session ${id} killed.`);
     expect(ran.stdout).toContain(`Session ${id} will be killed`);
-    expect(ran.stdout).toContain("The daemon goes on.");
+    expect(ran.stdout).toContain("The daemon continues.");
   } finally {
     process.kill(server, "SIGCONT");
   }

@@ -187,9 +187,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: "stop-halts",
     promise: "stop ends the daemon and nothing else",
-    file: "src/api/commands.ts",
+    file: "src/api/daemon.ts",
     search: "      if (haltSessions) return",
-    replace: '      if (haltSessions || ask.actor !== "") return',
+    replace: '      if (haltSessions || request.actor !== "") return',
     scenario: "upgrade",
   },
   {
@@ -221,9 +221,9 @@ export const mutations: readonly Mutation[] = [
     name: "skips-to-the-end",
     promise: "what an agent emitted while no daemon ran is not lost",
     file: "src/chat/agent-process.ts",
-    search: "    proc: newAgentProcess(place?.record ?? record, directory, place?.outRead ?? 0),",
+    search: "    proc: new AgentProcess(place?.record ?? record, directory, place?.outRead ?? 0),",
     replace:
-      '    proc: newAgentProcess(place?.record ?? record, directory, process.getBuiltinModule("node:fs").statSync(`${directory}/out`, { throwIfNoEntry: false })?.size ?? place?.outRead ?? 0),',
+      '    proc: new AgentProcess(place?.record ?? record, directory, process.getBuiltinModule("node:fs").statSync(`${directory}/out`, { throwIfNoEntry: false })?.size ?? place?.outRead ?? 0),',
     scenario: "chat",
     minutes: 0.4,
   },
@@ -390,7 +390,7 @@ export const mutations: readonly Mutation[] = [
     name: "one-map-of-agents",
     promise: "agents of a project's file are that project's alone",
     file: "src/agents/project-agents.ts",
-    search: "const key = said === undefined || said.length === 0 ? null : project;",
+    search: "const key = entries === undefined || entries.length === 0 ? null : project;",
     replace: "const key = project === '' ? project : null;",
     scenario: "same-agent-id",
   },

@@ -81,7 +81,7 @@ class AcpFace implements Face {
     this.client.notify("session/update", { sessionId: conversation.id, update });
   }
 
-  async ask(
+  async requestPermission(
     { conversation }: DemoSession,
     toolCall: ToolCall,
     signal: AbortSignal,

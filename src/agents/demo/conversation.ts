@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { parseObject } from "../../base/attempt.ts";
 
 export interface DemoTurn {
   prompt: string;
@@ -60,7 +61,10 @@ export class DemoConversation {
     const text = readFileSync(file, "utf8");
     // A line that a crash cut off must not swallow the next one.
     if (text !== "" && !text.endsWith("\n")) appendFileSync(file, "\n");
-    const lines = text.split("\n").flatMap(parseLine);
+    const lines = text
+      .split("\n")
+      .map((line): ConversationLine | null => parseObject(line))
+      .filter((line) => line !== null);
     return new DemoConversation(id, file, turnsOf(lines), lines.find(({ cwd }) => cwd !== undefined)?.cwd ?? null);
   }
 
@@ -116,16 +120,6 @@ interface ConversationLine {
   reply?: string;
   said?: string;
   shown?: object;
-}
-
-/** A line that a crash cut off is no line. */
-function parseLine(text: string): ConversationLine[] {
-  try {
-    const line = JSON.parse(text) as ConversationLine | null;
-    return typeof line === "object" && line !== null ? [line] : [];
-  } catch {
-    return [];
-  }
 }
 
 function turnsOf(lines: ConversationLine[]): DemoTurn[] {

@@ -42,7 +42,11 @@ export interface Face {
   started(session: DemoSession, prompt: string): void;
   show(session: DemoSession, update: SessionUpdate): void;
   /** Undefined if the permission request was cancelled. */
-  ask(session: DemoSession, call: ToolCall, signal: AbortSignal): Promise<PermissionOptionKind | undefined>;
+  requestPermission(
+    session: DemoSession,
+    call: ToolCall,
+    signal: AbortSignal,
+  ): Promise<PermissionOptionKind | undefined>;
   /** Opens a session without context in place of this one. */
   clear(session: DemoSession): void;
   /** Ends the process. */
@@ -167,7 +171,7 @@ class Turn {
         return this.#gate(process.env["HOLDFAST_DEMO_GATES"], step.name);
       case "history":
         return this.#say(`${this.#history}\n`);
-      case "tell":
+      case "report":
         return this.#say(`${step.what}: ${session[step.what]}\n`);
       case "mode":
         if (!session.setMode(step.mode)) throw new RpcError(internalError, `There is no mode ${step.mode}`);
@@ -262,7 +266,7 @@ class Turn {
     const session = this.#session;
     if (session.mode === "auto" || session.allowed.has(question)) return "allowed";
     const call = this.#call({ title: question, kind: "other", status: "pending" });
-    const answer = await this.#face.ask(session, call, this.#signal);
+    const answer = await this.#face.requestPermission(session, call, this.#signal);
     if (answer === "allow_always") session.allowed.add(question);
     const allowed = answer === "allow_once" || answer === "allow_always";
     const status = allowed ? "completed" : "failed";

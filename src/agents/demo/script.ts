@@ -18,7 +18,7 @@ export type DemoStep =
   | { step: "gate"; name: string }
   | { step: "fail"; message: string }
   | { step: "mode"; mode: string }
-  | { step: "tell"; what: "mode" | "model" }
+  | { step: "report"; what: "mode" | "model" }
   | { step: "later"; text: string }
   | { step: "crash" }
   | { step: "clear" };
@@ -45,7 +45,7 @@ const chatSteps: readonly Pattern[] = [
   [/^gate: ([\w-]+)$/, (name) => ({ step: "gate", name })],
   [/^fail: ?(.*)$/, (message) => ({ step: "fail", message })],
   [/^mode: (\S+)$/, (mode) => ({ step: "mode", mode })],
-  [/^(mode|model)\?$/, (what) => ({ step: "tell", what: what === "mode" ? "mode" : "model" })],
+  [/^(mode|model)\?$/, (what) => ({ step: "report", what: what === "mode" ? "mode" : "model" })],
   [/^later: ?(.*)$/, (text) => ({ step: "later", text })],
   [/^crash$/, () => ({ step: "crash" })],
   [/^\/clear$/, () => ({ step: "clear" })],

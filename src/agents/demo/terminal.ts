@@ -59,7 +59,11 @@ class TerminalFace implements Face {
     write(update.content.text.replaceAll("\n", "\r\n"));
   }
 
-  async ask(_: DemoSession, { title: question }: ToolCall, signal: AbortSignal): Promise<PermissionOptionKind> {
+  async requestPermission(
+    _: DemoSession,
+    { title: question }: ToolCall,
+    signal: AbortSignal,
+  ): Promise<PermissionOptionKind> {
     line(`Permission required: ${question}`);
     write("Allow? (y/n) ");
     this.#report("PermissionRequest", { question });

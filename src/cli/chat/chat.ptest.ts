@@ -160,7 +160,7 @@ test("[CLI-22] without a terminal each line is a prompt, and it leaves when they
   }
 });
 
-test("[CLI-21] tail follows, and says how a question is answered", async () => {
+test("[CLI-21] tail follows, and prints how to answer a permission request", async () => {
   const [program = "", ...args] = cli;
   const child = spawn(program, [...args, "acp", "tail", "ma-1"], {
     env: { ...process.env, HOLDFAST_HOME: daemon.home },

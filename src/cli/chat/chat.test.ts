@@ -31,7 +31,7 @@ describe("[CLI-22] keys of a question", () => {
     expect(keysLine(shown, makePaint(false))).toBe("  [y] allow once: Yes⟨U+0007⟩   [1] effect not stated: Other");
   });
 
-  test("one key chooses; what is pasted, unknown, or typed before it could be read does not", () => {
+  test("one key chooses; pasted text, unknown keys and keys typed too early do not", () => {
     const asked = question("allow_once", "reject_once");
     expect(chosenBy("y", asked, 1000)?.kind).toBe("allow_once");
     expect(chosenBy("N", asked, 1000)?.kind).toBe("reject_once");
@@ -49,7 +49,7 @@ test.each([
   [{ sinceLastMs: 500, hasLine: true, turnOpen: false }, "leave"],
 ])("[CLI-22] Ctrl-C with %j means %s", (state, meaning) => expect(meaningOfInterrupt(state)).toBe(meaning));
 
-describe("[CLI-22] one terminal for what comes and what is typed", () => {
+describe("[CLI-22] one terminal for output and typed lines", () => {
   function open() {
     const written: string[] = [];
     const editor = { line: "" };

@@ -12,8 +12,7 @@ import type { EventJson } from "../../contract/stream.ts";
 import { chosenBy, keysLine, meaningOfInterrupt } from "./keys.ts";
 import type { Context } from "../context.ts";
 import { follow } from "../system/daemon/follow.ts";
-import { readTurns, replay } from "../past-turns.ts";
-import { readOn } from "../read-events.ts";
+import { readTurns, readOn } from "../read-events.ts";
 import { receiptLine, clean } from "../render/text.ts";
 import { type OpenQuestion, Transcript } from "../render/transcript.ts";
 
@@ -117,7 +116,7 @@ class Chat {
         this.#settled();
       });
     });
-    this.#show(replay(this.#transcript, past));
+    this.#show(this.#transcript.replay(past));
     await Promise.race([this.#follow(past.last, () => undefined), over]);
     this.#show(this.#transcript.end());
     return 0;
@@ -152,7 +151,7 @@ class Chat {
     try {
       const { paint } = this.#context;
       screen.show(paint.dim(`${clean(this.#id)}: Ctrl-C cancels a turn, Ctrl-D detaches; the agent keeps running.\n`));
-      screen.show(replay(this.#transcript, past));
+      screen.show(this.#transcript.replay(past));
       rest();
       await Promise.race([this.#follow(past.last, rest), left]);
       await this.#sending;

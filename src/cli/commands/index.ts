@@ -2,14 +2,13 @@
 import { chatArgument, type IndexEntry, projectArgument, sessionArgument } from "../command.ts";
 import { clean, inert } from "../render/text.ts";
 import { command as info } from "./daemon/info.ts";
-import { lazy, operation, verb } from "./operation.ts";
+import { lazy, operation, plainVerb, verb, withPlainVerbs } from "./operation.ts";
 import { command as sessionLs } from "./session/ls.ts";
 
-const session: readonly IndexEntry[] = [
+const session = withPlainVerbs([
   lazy("ls", "List sessions", () => Promise.resolve({ command: sessionLs })),
   lazy("show", "Show details of a session", () => import("./session/show.ts")),
   operation("session screen", "screen", {
-    summary: "Print a session's terminal screen",
     arguments: [sessionArgument],
     options: [{ long: "lines", short: "n", value: "number", description: "Number of lines from the end" }],
     examples: [
@@ -20,10 +19,7 @@ const session: readonly IndexEntry[] = [
     request: (input) => ({ params: { id: input.arg(0) }, query: { lines: input.text("lines") } }),
     print: ({ lines }) => lines.map(inert).join("\n"),
   }),
-  verb("session kill", {
-    operation: "kill",
-    done: "killed",
-    summary: "Kill a session and move its worktree to the trash",
+  plainVerb("kill", {
     examples: [
       ["kill it and everything it started", "holdfast session kill ma-12"],
       ["kill several", "holdfast session kill ma-12 ma-13"],
@@ -31,10 +27,7 @@ const session: readonly IndexEntry[] = [
     notes:
       "Ends the whole process tree and moves the worktree, including uncommitted files, to the trash for 14 days.\nOnly holdfast session restore brings it back.",
   }),
-  verb("session stop", {
-    operation: "stop",
-    done: "stopped",
-    summary: "Stop a session, keeping its worktree",
+  plainVerb("stop", {
     examples: [
       ["stop it gracefully", "holdfast session stop ma-12"],
       ["stop several", "holdfast session stop ma-12 ma-13"],
@@ -43,31 +36,19 @@ const session: readonly IndexEntry[] = [
   }),
   lazy("restore", "Restore a session and resume its conversation", () => import("./session/restore.ts")),
   lazy("cleanup", "Kill sessions whose work is finished", () => import("./session/cleanup.ts")),
-  verb("session archive", {
-    operation: "archive",
-    done: "archived",
-    summary: "Stop and archive a session",
+  plainVerb("archive", {
     notes: "Keeps the worktree and conversation. The next prompt or holdfast session unarchive brings it back.",
   }),
-  verb("session unarchive", {
-    operation: "unarchive",
-    done: "unarchived",
-    starts: "session",
-    summary: "Unarchive and restart a session",
+  plainVerb("unarchive", {
     notes: "It runs again, in its own conversation.",
   }),
   lazy("snooze", "Stop a session until a set time", () => import("./session/verbs.ts"), "snooze"),
-  verb("session wake", {
-    operation: "wake",
-    done: "woken",
-    starts: "session",
-    summary: "Wake a snoozed session now",
+  plainVerb("wake", {
     notes: "It runs again, in its own conversation.",
   }),
   lazy("delete", "Delete a session permanently", () => import("./session/verbs.ts"), "deleteSession"),
   operation("session rename", "rename", {
-    summary: "Change a session's title",
-    arguments: [sessionArgument, { name: "title", description: "New title", variadic: true, completes: "none" }],
+    arguments: [sessionArgument, { name: "title", description: "New title", variadic: true }],
     examples: [["change the title", "holdfast session rename ma-12 Login page"]],
     notes: "The id does not change and is never reused.",
     fails: "rename",
@@ -75,8 +56,7 @@ const session: readonly IndexEntry[] = [
     print: ({ id, title }) => `Session ${id} renamed: ${clean(title)}`,
   }),
   operation("session claim-pr", "claimPullRequest", {
-    summary: "Link a pull request to a session",
-    arguments: [sessionArgument, { name: "pull-request", description: "Number or URL", completes: "none" }],
+    arguments: [sessionArgument, { name: "pull-request", description: "Number or URL" }],
     examples: [["link a pull request opened elsewhere", "holdfast session claim-pr ma-12 89"]],
     notes:
       "Its checks, reviews and merge state then set this session's status. If another session had it, it is unlinked\nthere.",
@@ -91,7 +71,7 @@ const session: readonly IndexEntry[] = [
     },
   }),
   lazy("convert", "Switch a session between terminal and chat", () => import("./session/verbs.ts"), "convert"),
-];
+]);
 
 const acp: readonly IndexEntry[] = [
   lazy("ps", "List chat agents", () => import("./acp/agent.ts"), "ps"),
@@ -100,7 +80,6 @@ const acp: readonly IndexEntry[] = [
     operation: "acpKill",
     done: "stopped by force",
     fails: "kill the agent of",
-    summary: "Stop a chat agent by force",
     examples: [["kill an unresponsive agent", "holdfast acp kill ma-12"]],
     notes:
       "Stops the session by force; its last turn may be lost. Keeps the worktree and conversation: the next prompt or\nholdfast session restore starts it again. To kill a session permanently: holdfast session kill.",
@@ -110,7 +89,6 @@ const acp: readonly IndexEntry[] = [
     done: "restarted",
     fails: "restart the agent of",
     starts: "agent",
-    summary: "Restart a chat agent's process",
     notes: "Stops the agent gracefully and starts it again in the same conversation.",
   }),
   lazy("logs", "Show a chat agent's stderr", () => import("./acp/agent.ts"), "logs"),
@@ -121,7 +99,6 @@ const acp: readonly IndexEntry[] = [
   lazy("deny", "Deny a permission request", () => import("./acp/permissions.ts"), "deny"),
   lazy("cancel", "Cancel the current turn", () => import("./acp/agent.ts"), "cancel"),
   operation("acp end-turn", "endTurn", {
-    summary: "Force-end the current turn",
     arguments: [chatArgument],
     examples: [["force-end a turn that never ends", "holdfast acp end-turn ma-12"]],
     notes:
@@ -149,7 +126,6 @@ const project: readonly IndexEntry[] = [
   ),
   lazy("ls", "List registered projects", () => import("./project/project.ts"), "ls"),
   operation("project rm", "projectRemove", {
-    summary: "Unregister a project; files on disk are not changed",
     arguments: [projectArgument],
     examples: [["unregister a project", "holdfast project rm my-app"]],
     print: ({ id }) => `Project ${clean(id)} removed. Files on disk were not changed.`,
@@ -166,7 +142,6 @@ const project: readonly IndexEntry[] = [
 const trash: readonly IndexEntry[] = [
   lazy("ls", "List worktrees in the trash", () => import("./trash/trash.ts"), "ls"),
   operation("trash restore", "trashRestore", {
-    summary: "Restore a worktree to its original path",
     arguments: [{ name: "id", description: "Trash id or session id", completes: "trash" }],
     examples: [["restore a deleted session's worktree", "holdfast trash restore ma-12"]],
     notes: "For a session that still exists, use holdfast session restore: it restores the session as well.",

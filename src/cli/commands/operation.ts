@@ -1,12 +1,13 @@
 /** Builds commands from the contract's operations, so that a plain verb is one row of the index. */
 import type { CallableOperation, CallOptions } from "../../client/client.ts";
 import { operation as described, type Output } from "../../contract/operations.ts";
+import { plainVerbNames, type PlainVerb } from "../../contract/session.ts";
+import { verbs } from "../../model/verbs.ts";
 import {
   chatArgument,
   type CommandEntry,
   type IndexEntry,
   type Input,
-  jsonOption,
   noWaitOption,
   sessionsArgument,
 } from "../command.ts";
@@ -39,43 +40,55 @@ export function verb(path: string, { summary, examples, notes, ...row }: Session
     const { runVerb } = await import("./session/verb.ts");
     return {
       arguments: [path.startsWith("acp ") ? chatArgument : sessionsArgument],
-      options: [noWaitOption, jsonOption],
+      options: [noWaitOption],
       examples: examples ?? [[lowerFirst(text), `holdfast ${path} ma-12`]],
       ...(notes === undefined ? {} : { notes }),
-      daemon: "starts",
       run: (context, input) => runVerb(context, input, row),
     };
   };
   return { name: lastWord(path), summary: text, load };
 }
 
+/** `session stop` and the like: what the verb does and how it ends is known from the contract and the model. */
+export function plainVerb(name: PlainVerb, help: Help = {}): IndexEntry {
+  const { done, endsWith } = verbs[name];
+  return verb(`session ${name}`, {
+    operation: name,
+    done,
+    ...(endsWith === "up" ? { starts: "session" } : {}),
+    ...help,
+  });
+}
+
+/** Adds the verbs that have no entry of their own. */
+export function withPlainVerbs(entries: readonly IndexEntry[]): IndexEntry[] {
+  const missing = plainVerbNames.filter((verb) => entries.every(({ name }) => name !== verb));
+  return [...entries, ...missing.map((name) => plainVerb(name))];
+}
+
 export interface OperationRow<R extends CallableOperation> extends Pick<
   CommandEntry,
   "arguments" | "options" | "examples" | "notes" | "fails"
 > {
-  /** Parameters, query and body; by default the first argument is the `id` of the path. */
-  request?: (input: Input) => CallOptions<R>;
+  /** By default the first argument is the `id` of the path. */
+  request?: (input: Input, context: Context) => CallOptions<R> | Promise<CallOptions<R>>;
   /** The text to print without --json; null prints nothing. */
-  print: (response: Output<R>, context: Context, input: Input) => string | null;
+  print: (response: Output<R>, context: Context, input: Input) => string | readonly string[] | null;
+  /** Whether the text goes to stderr and the command exits 1. */
+  hasFailed?: (response: Output<R>) => boolean;
 }
 
 /** A command that calls one operation and prints the response. */
 export function operationCommand<R extends CallableOperation>(
   operation: R,
-  { request, print, options = [], ...entry }: OperationRow<R>,
+  { request, print, hasFailed, ...entry }: OperationRow<R>,
 ): CommandEntry {
   return {
     ...entry,
-    options: [...options, jsonOption],
-    daemon: "starts",
     async run(context, input) {
-      const response = await context.call(
-        operation,
-        request?.(input) ?? ({ params: { id: input.arg(0) } } as CallOptions<R>),
-      );
-      const text = input.flag("json") ? null : print(response, context, input);
-      if (input.flag("json")) context.json(response);
-      else if (text !== null) context.out(text);
+      const byId = { params: { id: input.arg(0) } } as CallOptions<R>;
+      const response = await context.call(operation, (await request?.(input, context)) ?? byId);
+      return context.print(response, print(response, context, input), hasFailed?.(response));
     },
   };
 }

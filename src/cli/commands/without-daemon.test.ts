@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { daemon } from "./commands.fixture.ts";
 
 describe("without a daemon", () => {
-  test("[CLI-45] --no-start refuses, exits 1 and says how to start", async () => {
+  test("[CLI-45] --no-start refuses, exits 1 and prints how to start", async () => {
     const { run } = await daemon(null);
     expect(await run(["session", "ls", "--no-start"])).toEqual({
       code: 1,
@@ -13,7 +13,7 @@ describe("without a daemon", () => {
     });
   });
 
-  test("[CLI-46] info and stop say so and exit 0", async () => {
+  test("[CLI-46] info and stop report it and exit 0", async () => {
     const { run, home } = await daemon(null);
     expect(await run(["stop"])).toEqual({ code: 0, out: "Holdfast is not running.", err: "" });
     expect(await run(["stop", "--halt-sessions"])).toEqual({ code: 0, out: "Holdfast is not running.", err: "" });
@@ -41,7 +41,7 @@ describe("without a daemon", () => {
     expect(JSON.parse((await run(["info", "--json"])).out)).toMatchObject({ state: "stopped" });
   });
 
-  test("logs says that there is none, and prints what there is", async () => {
+  test("logs reports a missing log, and prints an existing one", async () => {
     const { run, home } = await daemon(null);
     expect((await run(["logs"])).code).toBe(1);
     mkdirSync(join(home, "logs"));

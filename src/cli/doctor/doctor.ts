@@ -1,10 +1,10 @@
-import { type CommandEntry, jsonOption } from "../command.ts";
+import { type CommandEntry } from "../command.ts";
 import { type Finding, finding, findingJson, findingLines } from "./finding.ts";
 import type { SettingsJson } from "../../contract/daemon.ts";
 import type { Context } from "../context.ts";
 import { findDaemon } from "../system/daemon/find-daemon.ts";
 import { existsSync } from "node:fs";
-import { loadConfig, loadUserConfig } from "../../config/load.ts";
+import { loadConfig } from "../../config/load.ts";
 import { formatProblem } from "../../config/file.ts";
 import { count } from "../render/text.ts";
 import { defaultLaunchOptions, readLaunchOptions } from "../../base/launch-options.ts";
@@ -21,7 +21,7 @@ const check = "configuration";
 
 async function checkConfig(context: Context): Promise<Finding[]> {
   const { paths } = context;
-  const own = existsSync(paths.config) ? [await loadUserConfig(paths.config)] : [];
+  const own = existsSync(paths.config) ? [await loadConfig(paths.config, "user")] : [];
   // The check of the daemon itself reports why it does not respond.
   const projects = findDaemon(paths).daemon === "running" ? await context.call("projects").catch(() => []) : [];
   const files = new Set(projects.flatMap(({ configFile }) => configFile ?? []));
@@ -40,7 +40,6 @@ export const command: CommandEntry = {
   options: [
     { long: "fix", description: "Fix what can be fixed: permissions, leftover files" },
     { long: "prove", description: "Also run a self-test in a scratch directory" },
-    jsonOption,
   ],
   examples: [
     ["check everything", "holdfast doctor"],
@@ -69,9 +68,10 @@ export const command: CommandEntry = {
       ...daemon,
       ...proofs,
     ];
-    const fixed = new Set(input.flag("fix") ? findings.filter(fixFinding) : []);
-    if (input.flag("json")) context.json(findings.map((each) => ({ ...findingJson(each), fixed: fixed.has(each) })));
-    else context.out(findingLines(findings, fixed, context.paint).join("\n"));
+    const fixed = new Set(input.flag("fix") ? findings.filter(({ repair }) => repair !== undefined) : []);
+    for (const { repair } of fixed) repair?.();
+    const values = findings.map((each) => ({ ...findingJson(each), fixed: fixed.has(each) }));
+    context.print(values, findingLines(findings, fixed, context.paint));
     return findings.some((each) => each.level === "fail" && !fixed.has(each)) ? 1 : 0;
   },
 };
@@ -84,12 +84,6 @@ async function configuredAgents(context: Context): Promise<SettingsJson["agents"
 }
 
 const nothingLeft = finding("leftovers", "ok", "No leftovers found.");
-
-function fixFinding(finding: Finding): boolean {
-  if (finding.repair === undefined) return false;
-  finding.repair();
-  return true;
-}
 
 function checkReach({ paths }: Pick<Context, "paths">): Finding[] {
   const found = findDaemon(paths);

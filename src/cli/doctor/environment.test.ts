@@ -8,7 +8,7 @@ import { checkAgents, judgeConfigured } from "./tools.ts";
 
 const restart = "run `holdfast restart` in a shell that has it";
 
-test("[CLI-43] what the configuration names and the daemon lacks is reported, with the way to change that", () => {
+test("[CLI-43] configured variables that the daemon lacks are reported with a fix", () => {
   const named = [
     { name: "MY_TOKEN", file: "/r/holdfast.yaml" },
     { name: "OTHER", file: "/c.yaml" },
@@ -31,7 +31,7 @@ test("[CLI-43] what the configuration names and the daemon lacks is reported, wi
   expect(JSON.stringify(found)).not.toContain("secret");
 });
 
-test("[CLI-43] what was exported for agents after the daemon started is reported", () => {
+test("[CLI-43] variables exported after the daemon started are reported", () => {
   const env = { ANTHROPIC_API_KEY: "x", ACME_MODE: "x", ACME_TOKEN: "x", PATH: "/bin", LANG: "C", MY_TOKEN: "x" };
   const [found, ...more] = judgeVariables(env, { variables: [] }, [{ name: "ACME_*", file: "f" }], restart);
   expect(found?.message).toBe(
@@ -42,7 +42,7 @@ test("[CLI-43] what was exported for agents after the daemon started is reported
   expect(judgeVariables(env, {}, [{ name: "MY_TOKEN", file: "f" }], restart)).toEqual([]);
 });
 
-test("[CLI-43] what no agent gets is named, without marks of other programs and without values", () => {
+test("[CLI-43] dropped variables are named, without other programs' marks and without values", () => {
   const env = {
     MY_REGISTRY_TOKEN: "secret",
     CLAUDE_CODE_ENABLE_TELEMETRY: "1",
@@ -59,7 +59,7 @@ test("[CLI-43] what no agent gets is named, without marks of other programs and 
   expect(judgeDropped({ EDITOR: "vi" }, [])).toEqual([]);
 });
 
-test("[CLI-43] `service install` names what the service does not get", () => {
+test("[CLI-43] `service install` names the variables that the service lacks", () => {
   const env = { ANTHROPIC_API_KEY: "secret", MY_TOKEN: "x", ACME_A: "x", PATH: "/bin", LANG: "C" };
   const lines = missingInService(env, [{ name: "ACME_*", file: "f" }], "systemd");
   expect(lines[0]).toBe("These variables of your shell are not passed to the service: ACME_A, ANTHROPIC_API_KEY");
@@ -73,6 +73,7 @@ test("[CLI-44] a program that only the shell finds is installed, but not for the
   // Any program will do that this system has under an agent's name; sh stands for it in the sentence below.
   const error = new HoldfastError("preflight-failed", "sh was not found on PATH. Install it.\nOnly 3 MB are free.", {
     hint: "Nothing was created.",
+    details: { missingPrograms: [{ program: "sh", message: "sh was not found on PATH. Install it." }] },
   });
   const explained = withOwnPath(error, { PATH: "/bin" }) as HoldfastError;
   expect([explained.code, explained.message, explained.hint]).toEqual([
@@ -97,7 +98,7 @@ test("[CLI-44] agents of configuration files are reported as the daemon finds th
   ]);
 });
 
-test("[CLI-63] the package that terminals are shown through is looked for beside the program", () => {
+test("[CLI-63] the terminal package is resolved next to the program", () => {
   expect(checkScreens({ dist: join(import.meta.dirname, "../../../dist") }).level).toBe("ok");
   expect(checkScreens({ dist: "/nonexistent/dist" })).toMatchObject({
     level: "warn",

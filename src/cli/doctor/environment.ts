@@ -51,11 +51,8 @@ export function judgeVariables(
   const has = daemon?.variables === undefined ? null : new Set(daemon.variables);
   if (has === null) return [];
   const lacking = named.filter(({ name }) => !name.endsWith("*") && !has.has(name));
-  const names = named.map((each) => each.name);
-  const isNeeded = (name: string): boolean =>
-    (isForAgents(name) && isPassedOn(name, agentVariables)) || isNamed(name, names, agentVariables);
-  const later = Object.keys(env).filter(
-    (name) => isNeeded(name) && !has.has(name) && !lacking.some((each) => each.name === name),
+  const later = neededVariables(env, named).filter(
+    (name) => !has.has(name) && !lacking.some((each) => each.name === name),
   );
   return [
     ...lacking.map(({ name, file }) =>
@@ -66,7 +63,7 @@ export function judgeVariables(
     ...(later.length === 0
       ? []
       : [
-          finding(check, "info", `Set in this shell, but not when the daemon started: ${later.toSorted().join(", ")}`, {
+          finding(check, "info", `Set in this shell, but not when the daemon started: ${later.join(", ")}`, {
             fix: capitalized(restart),
           }),
         ]),
@@ -91,19 +88,25 @@ export function droppedVariables(env: NodeJS.ProcessEnv, named: readonly NamedVa
     .toSorted();
 }
 
+/** Variables of this shell that agents get, or that the configuration names. */
+function neededVariables(env: NodeJS.ProcessEnv, named: readonly NamedVariable[]): string[] {
+  const names = named.map(({ name }) => name);
+  const isForEvery = (name: string): boolean => isForAgents(name) && isPassedOn(name, agentVariables);
+  return Object.keys(env)
+    .filter((name) => isForEvery(name) || isNamed(name, names, agentVariables))
+    .toSorted();
+}
+
 /** The service's file only contains PATH, because others can read it: secrets must come from its manager. */
 export function missingInService(
   env: NodeJS.ProcessEnv,
   named: readonly NamedVariable[],
   manager: "systemd" | "launchd",
 ): string[] {
-  const names = named.map(({ name }) => name);
-  const missing = Object.keys(env).filter(
-    (name) => (isForAgents(name) && isPassedOn(name, agentVariables)) || isNamed(name, names, agentVariables),
-  );
+  const missing = neededVariables(env, named);
   if (missing.length === 0) return [];
   return [
-    `These variables of your shell are not passed to the service: ${missing.toSorted().join(", ")}`,
+    `These variables of your shell are not passed to the service: ${missing.join(", ")}`,
     manager === "systemd"
       ? "  For agents that need them: put NAME=value lines into ~/.config/environment.d/holdfast.conf (mode 0600)."
       : "  For agents that need them: launchctl setenv NAME value",

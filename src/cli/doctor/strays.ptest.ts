@@ -80,7 +80,7 @@ test("[CLI-59] worktrees, launches and tmux sessions that belong to no session a
   expect(existsSync(join(paths.launches, "ma-1"))).toBe(true);
 });
 
-test("[CLI-59] with the daemon down doctor says that it cannot tell", async () => {
+test("[CLI-59] with the daemon down doctor reports that it cannot check", async () => {
   const { paths, leftovers } = await home(null);
   mkdirSync(join(paths.worktrees, "my-app", "ma-1"), { recursive: true });
   expect(await leftovers()).toMatchObject([

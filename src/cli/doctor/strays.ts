@@ -28,13 +28,8 @@ export async function checkStrays(context: Context): Promise<Finding[]> {
   const launches = directories(paths.launches);
   const workers = directories(paths.workers);
   const tmux = await listTmux(context);
-  if (
-    worktrees.length + launches.length + workers.length === 0 &&
-    tmux.is === "sessions" &&
-    tmux.sessions.length === 0
-  ) {
-    return [];
-  }
+  const hasNone = worktrees.length + launches.length + workers.length === 0;
+  if (hasNone && tmux.is === "sessions" && tmux.sessions.length === 0) return [];
   if (findDaemon(paths).daemon !== "running") {
     const message = "Cannot check for orphaned worktrees and tmux sessions while the daemon is down.";
     return [finding(check, "info", message, { fix: "holdfast start, then holdfast doctor again" })];
@@ -57,7 +52,9 @@ export async function checkStrays(context: Context): Promise<Finding[]> {
       .filter((id) => !ids.has(id))
       .map((id) => strayLaunch(join(paths.launches, id), inTmux.has(id) ? "running" : "ended")),
     ...chats.map(({ id, path, pid }) => (pid === null ? strayLaunch(path, "running") : strayChat(id, path, pid))),
-    ...(tmux.is === "no-server" ? [deadSocket(tmux.socket)] : []),
+    ...(tmux.is === "no-server"
+      ? [finding(check, "info", `Stale tmux socket: ${tmux.socket}`, { fix: "The next session reuses it." })]
+      : []),
   ];
 }
 
@@ -101,12 +98,6 @@ function strayLaunch(path: string, state: "running" | "ended"): Finding {
   const message = `Orphaned agent files: ${path}`;
   if (state === "running") return finding(check, "warn", message, { fix: `When it is no longer in use: ${fix}` });
   return finding(check, "warn", message, { fix, repair: () => rmSync(path, { recursive: true, force: true }) });
-}
-
-function deadSocket(path: string): Finding {
-  return finding(check, "info", `Stale tmux socket: ${path}`, {
-    fix: "The next session reuses it.",
-  });
 }
 
 type TmuxList =

@@ -81,35 +81,25 @@ export function agentsFound(env: NodeJS.ProcessEnv): string[] {
 /** @param shell the user's own environment, if the daemon runs with another one. */
 export function checkAgents(env: NodeJS.ProcessEnv, shell: NodeJS.ProcessEnv = env): Finding[] {
   const found = agentsFound(env);
-  const each = installable.flatMap(({ id, program, install, adapter }) => {
+  const one = (id: string, program: string, fix: string, [shown, missing] = ["", ""]): Finding => {
     const path = findProgram(program, env["PATH"]);
-    const missing = `${program} is not installed.`;
-    const main =
-      path === null
-        ? absent(id, program, shell, finding(`agent ${id}`, "info", missing, { fix: install }))
-        : finding(`agent ${id}`, "ok", path);
-    if (adapter === null || path === null) return [main];
-    const at = findProgram(adapter.program, env["PATH"]);
-    const noAdapter = `${adapter.program}, for chat sessions, is not installed.`;
-    return [
-      main,
-      at === null
-        ? absent(id, adapter.program, shell, finding(`agent ${id}`, "info", noAdapter, { fix: adapter.install }))
-        : finding(`agent ${id}`, "ok", `${at} (chat)`),
-    ];
-  });
+    if (path !== null) return finding(`agent ${id}`, "ok", path + shown);
+    const own = findProgram(program, shell["PATH"]);
+    if (own === null) return finding(`agent ${id}`, "info", `${program}${missing} is not installed.`, { fix });
+    // Installed, but `spawn` cannot use it.
+    const message = `This shell finds ${own}, but the daemon, started with another PATH, does not find ${program}.`;
+    return finding(`agent ${id}`, "warn", message, { fix: "holdfast restart" });
+  };
+  const each = installable.flatMap(({ id, program, install, adapter }) => [
+    one(id, program, install),
+    ...(adapter === null || !found.includes(id)
+      ? []
+      : [one(id, adapter.program, adapter.install, [" (chat)", ", for chat sessions,"])]),
+  ]);
   const none = finding("agents", "warn", "No agent is installed; only shell, demo and custom commands can run.", {
     fix: installable[0]!.install,
   });
   return found.length === 0 ? [none, ...each] : each;
-}
-
-/** A program that only the user's shell finds is installed, but `spawn` cannot use it. */
-function absent(id: string, program: string, shell: NodeJS.ProcessEnv, otherwise: Finding): Finding {
-  const own = findProgram(program, shell["PATH"]);
-  if (own === null) return otherwise;
-  const message = `This shell finds ${own}, but the daemon, started with another PATH, does not find ${program}.`;
-  return finding(`agent ${id}`, "warn", message, { fix: "holdfast restart" });
 }
 
 /** Agents of configuration files, as the daemon finds them. */

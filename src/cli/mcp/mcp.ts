@@ -10,7 +10,7 @@ import { createTools } from "./tools.ts";
 
 const instructions =
   "Holdfast supervises coding agents, each a session in its own git worktree. List sessions before you act; spawn one " +
-  "session for one task; read what it said once it is idle; where needsYou is true the user must answer or decide. Inside a " +
+  "session for one task; read its output once it is idle; if needsYou is true the user must answer or decide. Inside a " +
   "session these tools reach that session's own project and nothing else.";
 
 /** In the environment of a launch. The daemon believes its own eyes; these say where it is. */
@@ -47,7 +47,7 @@ export const command: CommandEntry = {
   notes:
     "Speaks the Model Context Protocol on stdin and stdout until stdin ends. Tools: list_sessions, get_session, " +
     "read_session, spawn_session, send_message. An agent of a session reaches its own project's sessions only.",
-  daemon: "starts",
+  json: false,
   async run(context, input) {
     findHome(context);
     const project = input.text("project") ?? null;

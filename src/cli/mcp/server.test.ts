@@ -66,7 +66,7 @@ test("[MCP-1] tools are listed with their schemas and called; a failure is an an
   expect(await ask(call(3, { text: "fail" }))).toMatchObject([{ result: { isError: true } }]);
 });
 
-test("[MCP-2] wrong arguments, tools, methods and lines are each told, and nothing is run", async () => {
+test("[MCP-2] invalid arguments, tools, methods and lines are reported, and nothing runs", async () => {
   const { ask, server } = world();
   for (const [input, says] of [
     [{}, "text is missing."],
@@ -85,7 +85,7 @@ test("[MCP-2] wrong arguments, tools, methods and lines are each told, and nothi
   expect(await ask()).toMatchObject([{ id: null, error: { code: -32700 } }]);
 });
 
-test("[MCP-3] a call that waits holds up no other, and one that is cancelled is not answered", async () => {
+test("[MCP-3] a waiting call blocks no other, and a cancelled one gets no response", async () => {
   const gate = Promise.withResolvers<string>();
   let aborted = false;
   const slow: Tool = {

@@ -3,6 +3,7 @@
  * an agent's turn must not block the others.
  */
 import { invalidParams, JsonRpcPeer, RpcError, type Id } from "../../base/json-rpc.ts";
+import { bounded } from "../../base/async.ts";
 import { messageOf } from "../../contract/errors.ts";
 
 /** Newest first; a client that names another one is offered the newest. */
@@ -85,8 +86,7 @@ export function createMcpServer(options: McpOptions): McpServer {
   return {
     take: (line) => peer.push(Buffer.from(`${line}\n`)),
     close: async (graceMs) => {
-      const grace = new Promise((resolve) => setTimeout(resolve, graceMs).unref());
-      await Promise.race([Promise.allSettled(calls), grace]);
+      await bounded(Promise.allSettled(calls), graceMs);
       for (const stop of running.values()) stop.abort();
     },
   };

@@ -6,50 +6,29 @@ import { count } from "./text.ts";
 import { formatAgeOf } from "../../model/duration.ts";
 import { compareNaturally } from "../../model/text.ts";
 
-export function printStart(context: Pick<Context, "out" | "err">, outcome: StartOutcome): void {
-  if (outcome.start === "already-running") {
-    context.out(`Holdfast is already running at ${outcome.url} (pid ${outcome.pid}).`);
-    for (const address of outcome.publicUrls) context.out(`Also at ${address}`);
-    for (const note of outcome.notes) context.err(note);
-    return;
-  }
-  const { url, pid, notes } = outcome.daemon;
-  context.out(`Holdfast is running at ${url} (pid ${pid}).`);
-  for (const address of outcome.publicUrls) context.out(`Also at ${address}`);
-  for (const note of notes) context.err(note);
+/** The result of `start` and `restart`. */
+export function printStart(context: Context, outcome: StartOutcome, json: boolean): void {
+  const { start, url, publicUrls, pid, notes } = outcome;
+  const is = start === "already-running" ? "is already running" : "is running";
+  const addresses = publicUrls.map((address) => `Also at ${address}`);
+  context.print({ start, url, publicUrls, pid, notes }, [`Holdfast ${is} at ${url} (pid ${pid}).`, ...addresses]);
+  if (!json) for (const note of notes) context.err(note);
 }
 
-/** `{start, url, publicUrls, pid, notes}` of `start --json` and `restart --json`. */
-export function startJson(outcome: StartOutcome): Record<string, unknown> {
-  const { start, publicUrls } = outcome;
-  const { url, pid, notes } = start === "already-running" ? outcome : outcome.daemon;
-  return { start, url, publicUrls, pid, notes };
+/** The result of `stop`; `kept` is null if the daemon did not answer. */
+export function printStop(context: Pick<Context, "print">, outcome: StopOutcome): number {
+  const { kept = null, halted = [], remaining = [] } = ("answer" in outcome ? outcome.answer : null) ?? {};
+  const isHalting = outcome.stop === "still-halting";
+  return context.print({ stop: outcome.stop, kept, halted, remaining }, stopLines(outcome), isHalting);
 }
 
-/** `{stop, kept, halted, remaining}` of `stop --json`; `kept` is null if the daemon did not answer. */
-export function stopJson(outcome: StopOutcome): Record<string, unknown> {
-  if (outcome.stop === "not-running") return { stop: outcome.stop, kept: null, halted: [], remaining: [] };
-  const { kept = null, halted = [], remaining = [] } = outcome.answer ?? {};
-  return { stop: outcome.stop, kept, halted, remaining };
-}
-
-export function stopLines(outcome: StopOutcome): { lines: string[]; exitCode: number } {
-  switch (outcome.stop) {
-    case "not-running":
-      return { lines: ["Holdfast is not running."], exitCode: 0 };
-    case "still-halting":
-      return {
-        lines: [
-          `Still running: ${outcome.answer.remaining.toSorted(compareNaturally).join(", ")}.`,
-          "The daemon exits once they have stopped. To kill them immediately: holdfast session kill",
-        ],
-        exitCode: 1,
-      };
-    case "stopped":
-      return { lines: [stoppedLine(outcome)], exitCode: 0 };
-    default:
-      return outcome satisfies never;
-  }
+function stopLines(outcome: StopOutcome): string[] {
+  if (outcome.stop === "not-running") return ["Holdfast is not running."];
+  if (outcome.stop === "stopped") return [stoppedLine(outcome)];
+  return [
+    `Still running: ${outcome.answer.remaining.toSorted(compareNaturally).join(", ")}.`,
+    "The daemon exits once they have stopped. To kill them immediately: holdfast session kill",
+  ];
 }
 
 function stoppedLine({ answer }: Extract<StopOutcome, { stop: "stopped" }>): string {

@@ -12,7 +12,7 @@ function told(events: readonly Told[], among = false): string[] {
 }
 const output = (text: string): Told => ({ type: "workspace.output", text });
 
-test("[CLI-24] a spawn's steps are told once each, postCreate with what it prints", () => {
+test("[CLI-24] a spawn's steps are printed once each, postCreate with its output", () => {
   const lines = told([
     { type: "session.created" },
     { type: "prompt.admitted" },
@@ -53,7 +53,7 @@ test("[CLI-24] a restore's steps; an agent that is started once more", () => {
   ]);
 });
 
-test("[CLI-24] of several each line says whose it is", () => {
+test("[CLI-24] with several sessions each line names its session", () => {
   expect(told([{ type: "session.created" }, output("$ make\nbuilt\n")], true)).toEqual([
     "ma-1: creating the worktree",
     "ma-1: running postCreate",
@@ -62,7 +62,7 @@ test("[CLI-24] of several each line says whose it is", () => {
   ]);
 });
 
-test("[CLI-8] what a command prints moves and colors nothing; of a progress bar its last state is told", () => {
+test("[CLI-8] command output cannot move the cursor or add colors; a progress bar prints its last state", () => {
   const bar = " 10%\r 50%\r100%\r\n";
   expect(told([output(`${bar}\u001b[32mgreen\u001b[0m\u001b[2K\n\u0007bell\u009b\n`)])).toEqual([
     "  100%",
@@ -71,7 +71,7 @@ test("[CLI-8] what a command prints moves and colors nothing; of a progress bar 
   ]);
 });
 
-test("[CLI-38] who leaves is told what goes on, and what was never begun", () => {
+test("[CLI-38] Ctrl-C prints which work continues and which never started", () => {
   expect(leftLines({ verb: "spawn", sessions: ["ma-1"], unnamed: 0, unrequested: 0 })).toEqual([
     "Stopped waiting. ma-1 is still being created.",
     "  Check: holdfast session show ma-1",

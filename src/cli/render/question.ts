@@ -12,7 +12,7 @@ export interface ShownQuestion extends CallDetails {
 /** Lines of context around a change. */
 const context = 3;
 
-/** `[permission q12] Run tests`, and below it everything that the agent said about the call. */
+/** `[permission q12] Run tests`, and below it the call in full. */
 export function questionLines(question: ShownQuestion, paint: Paint): string[] {
   return [
     paint.yellow(`[permission ${clean(question.id)}] ${visible(question.title).replaceAll("\n", " ")}`),

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import type { Context } from "../context.ts";
 import type { StopOutcome } from "../system/daemon/control.ts";
 import { sessionOf } from "../test-support/stand-in.ts";
 import { cleanupLines } from "../commands/session/cleanup.ts";
-import { infoLines, stopLines } from "./daemon.ts";
+import { infoLines, printStop } from "./daemon.ts";
 import { eventLine } from "../commands/session/events.ts";
 import { findingLines } from "../doctor/finding.ts";
 import { logLine } from "../commands/daemon/logs.ts";
@@ -11,7 +12,7 @@ import { restoredLines } from "../commands/session/restore.ts";
 import { showLines } from "../commands/session/show.ts";
 import { sessionLines } from "./sessions.ts";
 import { batchLine, batchSummary, spawnedLines } from "../commands/spawn/call-spawn.ts";
-import { fitted, statusLines } from "./status.ts";
+import { fitted, statusLines } from "./sessions.ts";
 import { trashLines } from "../commands/trash/trash.ts";
 
 const plain = makePaint(false);
@@ -47,7 +48,7 @@ describe("session ls", () => {
     ]);
   });
 
-  test("[CLI-6] hidden sessions are counted to the letter, and an empty list says what to do", () => {
+  test("[CLI-6] hidden sessions are counted, and an empty list shows the next step", () => {
     const killed = Array.from({ length: 20 }, (_, at) => sessionOf({ id: `ma-${at + 1}`, status: "exited" }));
     expect(sessionLines(killed, list, plain, now)).toEqual([
       "20 terminated sessions hidden. Use --include-terminated to show.",
@@ -105,7 +106,7 @@ test("status groups sessions by what they need", () => {
   ]);
 });
 
-describe("[CLI-25] lists name what is asked and the command that answers it", () => {
+describe("[CLI-25] lists name the request and the command that answers it", () => {
   const question = { requestId: "r", title: "Run rm -rf build?", options: [] };
   const chat = sessionOf({ id: "ma-1", kind: "chat", status: "needs_input", permissions: [question, question] });
   const terminal = sessionOf({
@@ -134,7 +135,7 @@ describe("[CLI-25] lists name what is asked and the command that answers it", ()
     expect(lines.filter((line) => line.startsWith("    "))).toEqual(asked);
   });
 
-  test("status, with a failed turn among what needs you, and an agent that reports nothing elsewhere", () => {
+  test("status lists a failed turn under the sessions that need you, and a silent agent elsewhere", () => {
     const lines = statusLines([chat, terminal, failed, running], { includeTerminated: false }, plain, now);
     const texts = lines.map(({ text }) => text);
     expect(texts[0]).toBe("Needs you (3)");
@@ -254,12 +255,16 @@ test.each<[StopOutcome, string, number]>([
     "Still running: a-2, a-10.",
     1,
   ],
-])("[CLI-49] stop %j says what happened to sessions", (outcome, line, code) => {
-  const { lines, exitCode } = stopLines(outcome);
-  expect([lines[0], exitCode]).toEqual([line, code]);
+])("[CLI-49] stop %j reports what happened to sessions", (outcome, line, code) => {
+  const printed: unknown[] = [];
+  const print: Context["print"] = (_, text, hasFailed = false) => {
+    printed.push(text?.[0]);
+    return hasFailed ? 1 : 0;
+  };
+  expect([printStop({ print }, outcome), ...printed]).toEqual([code, line]);
 });
 
-test("[CLI-32] restore and spawn print what can be pasted", () => {
+test("[CLI-32] restore and spawn print pasteable commands", () => {
   const session = sessionOf({ id: "ma-1" });
   expect(restoredLines(session)).toEqual([
     "Session ma-1 restored.",
@@ -293,7 +298,7 @@ test.each([
   ["refused", "it is killed", "refused (it is killed)"],
 ] as const)("a receipt %s", (disposition, reason, line) => expect(receiptLine({ disposition, reason })).toBe(line));
 
-test("session show says why it ended", () => {
+test("session show prints why it ended", () => {
   const session = sessionOf({
     id: "ma-1",
     status: "failed",

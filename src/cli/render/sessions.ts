@@ -1,11 +1,10 @@
-/** `session ls`: pure, from the daemon's answer to lines. */
-import { isTerminated, needsYou, sortSessions } from "../../model/board.ts";
+/** Lists of sessions: `session ls`, `status`, and what a session needs from the user. */
 import type { SessionJson } from "../../contract/session.ts";
-import { needLines } from "./need.ts";
-import type { Paint } from "./text.ts";
-import { clean, count } from "./text.ts";
+import { questionId } from "../../contract/question.ts";
+import { byColumn, columns, columnTitles, isTerminated, marksOf, needsYou, sortSessions } from "../../model/board.ts";
 import { formatAgeOf } from "../../model/duration.ts";
-import { compareNaturally } from "../../model/text.ts";
+import { compareNaturally, shorten } from "../../model/text.ts";
+import { clean, count, cut, type Paint } from "./text.ts";
 
 export interface ListOptions {
   /** Also orchestrators; each line then ends with the role. */
@@ -13,26 +12,10 @@ export interface ListOptions {
   includeTerminated: boolean;
 }
 
-export type Listed = Pick<
-  SessionJson,
-  | "id"
-  | "project"
-  | "kind"
-  | "role"
-  | "status"
-  | "reason"
-  | "needsYou"
-  | "permissions"
-  | "branch"
-  | "pullRequest"
-  | "createdAt"
-  | "lastActivityAt"
->;
-
-export function chooseSessions<S extends Listed>(
-  sessions: readonly S[],
+export function chooseSessions(
+  sessions: readonly SessionJson[],
   { all, includeTerminated }: ListOptions,
-): { shown: S[]; hidden: number } {
+): { shown: SessionJson[]; hidden: number } {
   const listed = sessions.filter(({ role }) => all || role !== "orchestrator");
   const byId = sortSessions(listed);
   const candidates = byId.sort((a, b) => compareNaturally(a.project, b.project));
@@ -40,7 +23,12 @@ export function chooseSessions<S extends Listed>(
   return { shown, hidden: candidates.length - shown.length };
 }
 
-export function sessionLines(sessions: readonly Listed[], options: ListOptions, paint: Paint, now: number): string[] {
+export function sessionLines(
+  sessions: readonly SessionJson[],
+  options: ListOptions,
+  paint: Paint,
+  now: number,
+): string[] {
   const { shown, hidden } = chooseSessions(sessions, options);
   const lines: string[] = [];
   let project: string | null = null;
@@ -53,19 +41,115 @@ export function sessionLines(sessions: readonly Listed[], options: ListOptions, 
     lines.push(sessionLine(session, options.all, paint, now));
     if (needsYou(session)) for (const line of needLines(session)) lines.push(paint.yellow(`    ${line}`));
   }
-  if (hidden > 0) lines.push(`${count(hidden, "terminated session")} hidden. Use --include-terminated to show.`);
-  if (lines.length === 0) lines.push("No sessions. Start one with holdfast spawn.");
-  return lines;
+  return [...lines, ...lastLines(lines.length, hidden)];
 }
 
-function sessionLine(session: Listed, withRole: boolean, paint: Paint, now: number): string {
+function sessionLine(session: SessionJson, withRole: boolean, paint: Paint, now: number): string {
   const parts = [
     paint.green(clean(session.id)),
     paint.dim(`(${formatAgeOf(session.lastActivityAt ?? session.createdAt, now)})`),
     ...(session.branch === null ? [] : [paint.cyan(clean(session.branch))]),
     paint.dim(`[${session.status}]`),
     ...(session.pullRequest === null ? [] : [paint.blue(clean(session.pullRequest.url))]),
+    ...marksOf(session).map(paint.dim),
     ...(withRole ? [session.role] : []),
   ];
   return `  ${parts.join("  ")}`;
+}
+
+/** A line of the list; `session` where it is the first of a session's. */
+export interface StatusLine {
+  text: string;
+  session: boolean;
+}
+
+export function statusLines(
+  sessions: readonly SessionJson[],
+  { includeTerminated }: { includeTerminated: boolean },
+  paint: Paint,
+  now: number,
+): StatusLine[] {
+  const shown = sessions.filter(({ status }) => includeTerminated || !isTerminated(status));
+  const lines: StatusLine[] = [];
+  const add = (text: string, session = false): void => void lines.push({ text, session });
+  const idWidth = Math.max(0, ...shown.map(({ id }) => id.length));
+  const statusWidth = Math.max(0, ...shown.map(({ status }) => status.length));
+  const grouped = byColumn(shown);
+  for (const column of columns) {
+    const members = grouped[column];
+    if (members.length === 0) continue;
+    if (lines.length > 0) add("");
+    add(paint.bold(`${columnTitles[column]} (${members.length})`));
+    for (const session of members) {
+      const { id, status, agent, branch, title, pullRequest } = session;
+      const parts = [
+        paint.green(id.padEnd(idWidth)),
+        paint.dim(status.padEnd(statusWidth)),
+        paint.dim(formatAgeOf(session.lastActivityAt ?? session.createdAt, now).padStart(3)),
+        clean(agent),
+        ...(branch === null ? [] : [paint.cyan(clean(branch))]),
+        clean(title),
+        ...(pullRequest === null ? [] : [paint.blue(clean(pullRequest.url))]),
+      ];
+      add(`  ${parts.join("  ")}`.trimEnd(), true);
+      for (const line of needLines(session)) add((column === "you" ? paint.yellow : paint.dim)(`    ${line}`));
+    }
+  }
+  for (const line of lastLines(lines.length, sessions.length - shown.length)) add(line);
+  return lines;
+}
+
+/** As many lines as fit, with a count of the sessions that do not; what needs the user comes first in any case. */
+export function fitted(lines: readonly StatusLine[], size: { columns: number; rows: number }): string[] {
+  const cutLine = ({ text }: StatusLine): string => cut(text, size.columns);
+  const room = Math.max(1, size.rows);
+  if (lines.length <= room) return lines.map(cutLine);
+  const rest = lines.slice(room - 1).filter(({ session }) => session).length;
+  const more = rest === 0 ? "…" : `… and ${count(rest, "more session")}`;
+  return [...lines.slice(0, room - 1).map(cutLine), cut(more, size.columns)];
+}
+
+function lastLines(printed: number, hidden: number): string[] {
+  if (hidden > 0) return [`${count(hidden, "terminated session")} hidden. Use --include-terminated to show.`];
+  return printed === 0 ? ["No sessions. Start one with holdfast spawn."] : [];
+}
+
+/** What is asked; null where nothing is. */
+export function questionOf({ status, reason, permissions }: SessionJson): string | null {
+  if (status !== "needs_input") return null;
+  const [first, ...more] = permissions;
+  if (first === undefined) return clean(reason ?? "The agent waits for an answer");
+  const { title, command } = first;
+  // The agent chooses the title freely; the command is what it runs.
+  const runs = command === undefined || command === null || command === title ? "" : ` · runs: ${clean(command)}`;
+  const text = shorten(`${clean(title)}${runs}`, maxQuestion);
+  return `${text}${more.length === 0 ? "" : ` (and ${more.length} more)`}`;
+}
+
+/** The rest is in `acp questions`, which the hint names. */
+const maxQuestion = 2000;
+
+/** The command that answers, fixes or shows it; null where there is none. */
+export function commandFor({ id, kind, status, permissions }: SessionJson): { what: string; command: string } | null {
+  if (status === "failed") return { what: "Restore", command: `holdfast session restore ${id}` };
+  if (status !== "needs_input") return null;
+  return kind === "chat" && permissions.length > 0
+    ? { what: "Answer", command: answerCommand(id, permissions) }
+    : { what: "Answer", command: `holdfast attach ${id}` };
+}
+
+/** Names the request: the one that is read is the one that is answered. */
+function answerCommand(id: string, [first, ...more]: SessionJson["permissions"]): string {
+  const see = first!.more === true || more.length > 0 ? `; all of it: holdfast acp questions ${id}` : "";
+  return `holdfast acp approve ${id} ${questionId(first!.requestId)} (or deny)${see}`;
+}
+
+/** Fragments without indentation; empty where the status speaks for itself. */
+function needLines(session: SessionJson): string[] {
+  const question = questionOf(session);
+  const answer = commandFor(session);
+  return [
+    ...(question !== null ? [`Asks: ${question}`] : session.reason === null ? [] : [clean(session.reason)]),
+    ...(answer === null ? [] : [`${answer.what}: ${answer.command}`]),
+  ];
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { nearest } from "../../base/nearest.ts";
-import { wantsColors } from "./text.ts";
-import { clean, count, table } from "./text.ts";
+import { wantsColors, clean, count, table } from "./text.ts";
 
 describe("words", () => {
   test("[CLI-8] control characters and direction marks are taken out", () => {

@@ -9,9 +9,8 @@ import { shorten } from "../../model/text.ts";
 import { callDetails } from "../../model/tool-call.ts";
 import { TranscriptBuilder } from "../../model/transcript/builder.ts";
 import { stopLabel } from "../../model/transcript/item-text.ts";
-import type { Paint } from "./text.ts";
+import { type Paint, clean, inert } from "./text.ts";
 import { answeredBy, optionText, questionLines } from "./question.ts";
-import { clean, inert } from "./text.ts";
 
 export type OpenQuestion = Pick<PermissionItem, "requestId" | "title" | "options">;
 
@@ -66,7 +65,7 @@ export class Transcript {
   }
 
   /** Adds past events, and returns the text of the items from `from` on, each as it ended. */
-  replay(events: readonly EventJson[], from: number): string {
+  replay({ events, from }: { events: readonly EventJson[]; from: number }): string {
     const moments = events.flatMap((event) => {
       const { changed } = this.#builder.push(event);
       return event.seq >= from ? [{ seq: event.seq, text: () => this.#moment(event, changed.length > 0) }] : [];
@@ -99,46 +98,29 @@ export class Transcript {
 
   #item(item: TranscriptItem, echoed?: ReadonlySet<string>): string {
     const printed = this.#printed.get(item.key);
-    switch (item.item) {
-      case "prompt":
-        if (printed !== undefined || !isSettled(item)) return "";
-        this.#remember(item, {});
-        return this.#prompt(item, echoed);
-      case "text":
-      case "thought": {
-        const fresh = (item.text ?? "").slice(printed?.length ?? 0);
-        this.#remember(item, { length: (printed?.length ?? 0) + fresh.length });
-        return item.item === "text"
-          ? this.#words(`text ${item.messageId ?? ""}`, "", fresh, (text) => text)
-          : this.#words("thought", "~ ", fresh, this.#paint.dim);
-      }
-      case "tool":
-        return this.#tool(item, printed);
-      case "permission": {
-        const question = printed === undefined ? this.#line(this.#question(item)) : "";
-        const isNews = item.answer !== null && printed?.answered !== true;
-        this.#remember(item, { answered: item.answer !== null });
-        return question + (isNews ? this.#line(this.#paint.yellow(answerLine(item))) : "");
-      }
-      case "turn-end":
-      case "reset":
-      case "launch":
-      case "ended":
-      case "notice":
-      case "damaged":
-      case "auth":
-      case "mode":
-      case "model":
-      case "config":
-      case "converted":
-      case "workspace-output":
-      default: {
-        const line = printed === undefined ? this.#remark(item) : null;
-        if (line === null) return "";
-        this.#remember(item, {});
-        return this.#line(line);
-      }
+    if (item.item === "tool") return this.#tool(item, printed);
+    if (item.item === "prompt") {
+      if (printed !== undefined || !isSettled(item)) return "";
+      this.#remember(item, {});
+      return this.#prompt(item, echoed);
     }
+    if (item.item === "text" || item.item === "thought") {
+      const fresh = (item.text ?? "").slice(printed?.length ?? 0);
+      this.#remember(item, { length: (printed?.length ?? 0) + fresh.length });
+      return item.item === "text"
+        ? this.#text(`text ${item.messageId ?? ""}`, "", fresh, (text) => text)
+        : this.#text("thought", "~ ", fresh, this.#paint.dim);
+    }
+    if (item.item === "permission") {
+      const question = printed === undefined ? this.#line(this.#question(item)) : "";
+      const isNews = item.answer !== null && printed?.answered !== true;
+      this.#remember(item, { answered: item.answer !== null });
+      return question + (isNews ? this.#line(this.#paint.yellow(answerLine(item))) : "");
+    }
+    const line = printed === undefined ? this.#remark(item) : null;
+    if (line === null) return "";
+    this.#remember(item, {});
+    return this.#line(line);
   }
 
   #remember({ key }: TranscriptItem, now: Partial<Printed>): void {
@@ -155,9 +137,9 @@ export class Transcript {
     return this.#close() + gap + lines.map((line) => `${this.#paint.bold(`> ${line}`)}\n`).join("") + remark;
   }
 
-  #words(block: string, prefix: string, said: string, paint: (text: string) => string): string {
+  #text(block: string, prefix: string, added: string, paint: (text: string) => string): string {
     const begins = this.#block !== block;
-    const text = begins ? inert(said).replace(/^\n+/, "") : inert(said);
+    const text = begins ? inert(added).replace(/^\n+/, "") : inert(added);
     if (text === "") return "";
     let written = begins ? this.#close() : "";
     this.#block = block;
@@ -217,7 +199,7 @@ export class Transcript {
     }
   }
 
-  /** Everything the agent said about the call. Its output, once there is some, is not part of the request. */
+  /** The call in full. Its output, once there is some, is not part of the request. */
   #question({ seq, requestId, toolCallId, title, options }: PermissionItem): string {
     const tool = toolCallId === null ? undefined : this.#builder.tool(toolCallId, seq);
     const { title: name, kind, content, locations, rawInput } = tool ?? {};

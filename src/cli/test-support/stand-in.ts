@@ -151,7 +151,7 @@ export async function runCommand(home: string, argv: readonly string[], options:
       write: (text) => void out.push(text),
       err: (text) => void err.push(text),
       isTerminal: () => options.terminal ?? false,
-      size: () => options.size ?? null,
+      terminalSize: () => options.size ?? null,
     },
     now: () => options.now ?? Date.parse("2026-01-02T00:00:00Z"),
   });

@@ -6,6 +6,7 @@
  */
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { Serial } from "../../base/async.ts";
 import { digestOf } from "../../base/digest.ts";
 import { makePrivateDirectory } from "../../base/durable-file.ts";
 import type { Contained, ContainRequest } from "../../ports/contain.ts";
@@ -14,6 +15,7 @@ import type { Containment } from "../../contract/containment.ts";
 import { HoldfastError } from "../../contract/errors.ts";
 import type { SessionId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
+import { impossible } from "../contain.ts";
 import { gitMounts, gitPathsOf } from "../git-mounts.ts";
 import { recordRepository } from "../take-over.ts";
 import {
@@ -98,7 +100,8 @@ const upMs = 45 * 60_000;
 export class Devcontainers implements SessionContainers {
   readonly #options: DevcontainerOptions;
   readonly #home: string;
-  readonly #busy = new Map<string, Promise<void>>();
+  /** Starting and stopping a container exclude each other. */
+  readonly #serial = new Serial();
   /** Launches in progress in the devcontainer CLI, by session. */
   readonly #starting = new Map<string, AbortController>();
   /** Aborted when the daemon stops: no command outlives it. */
@@ -130,7 +133,7 @@ export class Devcontainers implements SessionContainers {
   }
 
   contain(request: ContainRequest, containment: Containment, own: string): Promise<Contained> {
-    return this.#alone(request.session.id, async () => {
+    return this.#serial.run(request.session.id, async () => {
       const starting = new AbortController();
       this.#starting.set(request.session.id, starting);
       try {
@@ -182,7 +185,7 @@ export class Devcontainers implements SessionContainers {
 
   /** Stops everything in a session's container. Returns what keeps running. */
   stop(session: SessionId, force: boolean): Promise<{ pid: number; what: string }[]> {
-    return this.#alone(session, () => this.#stop(session, force));
+    return this.#serial.run(session, () => this.#stop(session, force));
   }
 
   async #mustStop(session: SessionId): Promise<void> {
@@ -211,7 +214,7 @@ export class Devcontainers implements SessionContainers {
   async reconcile(state: (session: SessionId) => "running" | "down" | "deleted"): Promise<void> {
     const ours = await this.#containers();
     for (const { id, session, running } of ours?.list ?? []) {
-      await this.#alone(session, async () => {
+      await this.#serial.run(session, async () => {
         // Checked in turn: a launch may have started meanwhile.
         const now = state(session as SessionId);
         if (now === "deleted") await engines.removeContainer(ours!.engine, id, this.#call());
@@ -224,18 +227,6 @@ export class Devcontainers implements SessionContainers {
     const ours = async () => (await this.#containers())?.list.some((one) => one.session === session);
     await this.reconcile((id) => (id === session ? "deleted" : "running"));
     if ((await ours()) !== false) throw impossible("Cannot remove the container: the engine does not respond.");
-  }
-
-  /** Starting and stopping a container exclude each other. */
-  async #alone<T>(session: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#busy.get(session) ?? Promise.resolve();
-    const turn = before.then(work, work);
-    const settled = turn.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#busy.set(session, settled);
-    return turn.finally(() => this.#busy.get(session) === settled && this.#busy.delete(session));
   }
 
   async #containers(): Promise<{ engine: string; list: engines.ContainerSeen[] } | null> {
@@ -270,20 +261,14 @@ export class Devcontainers implements SessionContainers {
 
   #common(tools: engines.Tools, { id, workspacePath }: SessionState, folder: string, { path }: Pinned): string[] {
     return [
-      "--docker-path",
-      tools.engine,
-      "--workspace-folder",
-      workspacePath,
-      "--id-label",
-      `${engines.sessionLabel}=${id}`,
-      "--id-label",
-      `${engines.homeLabel}=${this.#home}`,
+      ["--docker-path", tools.engine],
+      ["--workspace-folder", workspacePath],
+      ["--id-label", `${engines.sessionLabel}=${id}`],
+      ["--id-label", `${engines.homeLabel}=${this.#home}`],
       // With our content at the repository's path: relative paths start there.
-      "--config",
-      path,
-      "--override-config",
-      pinnedFile(folder),
-    ];
+      ["--config", path],
+      ["--override-config", pinnedFile(folder)],
+    ].flat();
   }
 
   async #up(tools: engines.Tools, common: readonly string[], signal: AbortSignal): Promise<string> {
@@ -349,17 +334,12 @@ interface Bind {
 
 /** The mounts of `worktree` mode, for an engine, which mounts outer folders first. */
 function gitBinds({ workspacePath, branch }: SessionState, own: string): Bind[] {
-  const places = gitPathsOf(workspacePath);
+  const paths = gitPathsOf(workspacePath);
   // The agent's commits are taken over from the session's own folder.
-  if (places !== null) recordRepository(own, places, branch);
-  const args = gitMounts(workspacePath, branch, own);
-  const binds: Bind[] = [];
-  for (let at = 0; at < args.length; at += 3) {
-    const [how = "", source = "", target = ""] = args.slice(at, at + 3);
-    // The worktree's own `.git` file is inside its mount.
-    binds.push({ source, target, readonly: how.startsWith("--ro-bind") });
-  }
-  return binds;
+  if (paths !== null) recordRepository(own, paths, branch);
+  return gitMounts(workspacePath, branch, own).map(([how, source, target]) => {
+    return { source, target, readonly: how.startsWith("--ro-bind") };
+  });
 }
 
 function messageIn({ stdout, stderr, code }: engines.RunResult): string {
@@ -369,8 +349,4 @@ function messageIn({ stdout, stderr, code }: engines.RunResult): string {
   } catch {
     return engines.lastLine(stderr) || `exit status ${code}`;
   }
-}
-
-function impossible(problem: string): HoldfastError {
-  return new HoldfastError("preflight-failed", problem, { hint: "The agent was not started without containment." });
 }

@@ -2,7 +2,8 @@
  * Describes what a devcontainer.json would do, for the user to judge before any of it runs. Nothing here decides: the
  * file is used once the user trusts it.
  */
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
+import { isWithin } from "../mounts.ts";
 
 export type DevcontainerConfig = Readonly<Record<string, unknown>>;
 
@@ -64,7 +65,7 @@ function judgeBuild(config: DevcontainerConfig, { worktree }: Around, judgment: 
   judgment.does.push(`builds an image from ${shown(file)}`);
   const folder = join(worktree, ".devcontainer");
   for (const path of [file, build["context"] ?? config["context"] ?? "."]) {
-    if (typeof path === "string" && !isBelow(resolve(folder, path), worktree)) {
+    if (typeof path === "string" && !isWithin(resolve(folder, path), worktree)) {
       judgment.unsupported.push(`its build uses ${path}, which is outside the repository`);
     }
   }
@@ -111,16 +112,16 @@ function judgeMount(mount: unknown, around: Around, judgment: Judgment): void {
   const { source, target } = mountOf(mount, around);
   if (source === null) return void judgment.does.push(`keeps a volume at ${target}`);
   if (!isAbsolute(source)) return void judgment.does.push(`mounts the volume ${source} at ${target}`);
-  if (isBelow(source, around.worktree)) {
+  if (isWithin(source, around.worktree)) {
     // The engine follows links whenever it starts the container, and the agent can create them there.
     judgment.unsupported.push(`it mounts ${source} of the worktree, which is already mounted`);
-  } else if (around.hidden.some((folder) => isBelow(folder, source) || isBelow(source, folder))) {
+  } else if (around.hidden.some((folder) => isWithin(folder, source) || isWithin(source, folder))) {
     judgment.unsupported.push(`it mounts ${source}, which contains Holdfast's own files`);
   } else if (isSocket(source)) {
     judgment.dangers.push(`mounts ${source}: with the engine's socket it can control this machine`);
-  } else if (isBelow(around.home, source)) {
+  } else if (isWithin(around.home, source)) {
     judgment.dangers.push(`mounts ${source}, which contains your home`);
-  } else if (isBelow(source, around.home)) {
+  } else if (isWithin(source, around.home)) {
     judgment.dangers.push(`mounts ${source} of your home at ${target}`);
   } else {
     judgment.dangers.push(`mounts ${source} of this machine at ${target}`);
@@ -155,11 +156,6 @@ function expanded(path: string, { home, worktree }: Around): string {
 
 function isSocket(path: string): boolean {
   return /\.sock$|^\/(var\/)?run(\/|$)/.test(path);
-}
-
-function isBelow(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way === "" || (way !== ".." && !way.startsWith("../") && !isAbsolute(way));
 }
 
 function splitOnce(text: string, mark: string): [string, string] {

@@ -7,6 +7,7 @@ import type { Logger } from "../../ports/api.ts";
 import type { SessionContainers } from "../../ports/containers.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 import type { SessionId } from "../../contract/ids.ts";
+import { isLive } from "../../model/runs.ts";
 import type { SessionState } from "../../model/session.ts";
 
 const everyMs = 15_000;
@@ -25,25 +26,25 @@ export function endingContainers(runtime: Pick<Runtime, "stop">, load: Load): vo
 }
 
 /** Checks containers and their launches while sessions have any. Returns how to stop. */
-export function watchContainers(parts: { store: Store; log: Logger }, load: Load): () => Promise<void> {
+export function watchContainers(services: { store: Store; log: Logger }, load: Load): () => Promise<void> {
   let running: Promise<void> | undefined;
-  const look = (): void => {
-    if (!parts.store.sessions().some(isInContainer)) return;
-    running ??= reconcile(parts, load)
-      .catch((error: unknown) => parts.log.warn("cannot check dev containers", { error }))
+  const check = (): void => {
+    if (!services.store.sessions().some(isInContainer)) return;
+    running ??= reconcile(services, load)
+      .catch((error: unknown) => services.log.warn("cannot check dev containers", { error }))
       .finally(() => (running = undefined));
   };
-  const timer = setInterval(look, everyMs);
+  const timer = setInterval(check, everyMs);
   timer.unref();
-  look();
+  check();
   const unwanted = (): void => {
-    for (const session of [...parts.store.sessions(), ...parts.store.deleting()]) {
-      if (isLaunching(session) && session.intent.want !== "running") {
+    for (const session of [...services.store.sessions(), ...services.store.deleting()]) {
+      if (isInContainer(session) && session.run.run === "launching" && session.intent.want !== "running") {
         void load().then((containers) => containers.giveUp(session.id));
       }
     }
   };
-  const stop = parts.store.onCommit(unwanted);
+  const stop = services.store.onCommit(unwanted);
   return async () => {
     stop();
     clearInterval(timer);
@@ -56,13 +57,9 @@ async function reconcile({ store }: { store: Store }, load: Load): Promise<void>
     const session = store.session(id);
     // An unknown session may belong to another database: leave its container alone.
     if (session === null) return "running";
-    return session.run.run === "up" || session.run.run === "launching" ? "running" : "down";
+    return isLive(session.run) ? "running" : "down";
   };
   await (await load()).reconcile(state);
-}
-
-function isLaunching(session: SessionState): boolean {
-  return isInContainer(session) && session.run.run === "launching";
 }
 
 export function isInContainer({ contain }: Pick<SessionState, "contain">): boolean {

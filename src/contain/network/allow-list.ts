@@ -38,6 +38,11 @@ function canonicalAddress(text: string): string | null {
   return new URL(`http://[${text}]/`).hostname.slice(1, -1);
 }
 
+/** `host:port`, with an IPv6 address in brackets. */
+export function endpointText(host: string, port: number): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
 /** A port number, or null. */
 export function portOf(text: string): number | null {
   const port = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;

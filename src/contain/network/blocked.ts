@@ -3,18 +3,11 @@
  * transcript. The proxy writes the file, the daemon reads it.
  */
 import { readJson, writeAtomically } from "../../base/durable-file.ts";
+import type { BlockedHost } from "../../ports/network.ts";
 
-export type WhyBlocked =
-  /** Not in the allow list. */
-  | "not-listed"
-  /** All of its addresses are private, and the list does not name host and port. */
-  | "private"
-  | "too-many-connections";
+export type WhyBlocked = BlockedHost["why"];
 
-export interface Blocked {
-  host: string;
-  port: number;
-  why: WhyBlocked;
+export interface Blocked extends BlockedHost {
   count: number;
   firstAt: number;
   lastAt: number;
@@ -69,7 +62,7 @@ export class BlockedRecord {
   }
 }
 
-const keyOf = ({ host, port, why }: Pick<Blocked, "host" | "port" | "why">): string => `${host} ${port} ${why}`;
+const keyOf = ({ host, port, why }: BlockedHost): string => `${host} ${port} ${why}`;
 
 /** Empty if there is no readable file. */
 export function readBlocked(path: string): BlockedFile {

@@ -5,7 +5,7 @@
 import { lookup as systemLookup, type LookupAddress } from "node:dns";
 import { connect, isIP, type Socket, BlockList, isIPv4, isIPv6 } from "node:net";
 import { bounded } from "../../base/async.ts";
-import { judge, type AllowEntry } from "./allow-list.ts";
+import { endpointText, judge, type AllowEntry } from "./allow-list.ts";
 import type { BlockedRecord, WhyBlocked } from "./blocked.ts";
 import { parseHead, type Head } from "./request.ts";
 import { networkInterfaces } from "node:os";
@@ -204,7 +204,7 @@ function endTogether(one: Socket, other: Socket): void {
 
 /** For the agent, in the proxy's response. */
 function blockedText(host: string, port: number, why: WhyBlocked): string {
-  const endpoint = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  const endpoint = endpointText(host, port);
   const reason =
     why === "private"
       ? `${endpoint} is in a private network and not listed with its port`

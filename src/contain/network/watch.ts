@@ -6,21 +6,23 @@ import type { Store } from "../../ports/store.ts";
 import type { Logger } from "../../ports/api.ts";
 import type { ContainedNetwork, BlockedHost } from "../../ports/network.ts";
 import type { FactEvent } from "../../contract/event.ts";
+import { isLive } from "../../model/runs.ts";
 import type { SessionState } from "../../model/session.ts";
+import { endpointText } from "./allow-list.ts";
 
 const everyMs = 3_000;
 
 export function watchNetwork(
-  parts: { store: Store; log: Logger },
+  services: { store: Store; log: Logger },
   load: () => Promise<ContainedNetwork>,
   wasUsed: () => boolean,
 ): () => Promise<void> {
   let running: Promise<void> | undefined;
   const timer = setInterval(() => {
-    const listed = parts.store.sessions().filter(isListed);
+    const listed = services.store.sessions().filter(isListed);
     if (listed.length === 0) return;
-    running ??= check(parts, listed, load)
-      .catch((error: unknown) => parts.log.warn("cannot check the network of contained sessions", { error }))
+    running ??= check(services, listed, load)
+      .catch((error: unknown) => services.log.warn("cannot check the network of contained sessions", { error }))
       .finally(() => (running = undefined));
   }, everyMs);
   timer.unref();
@@ -29,31 +31,27 @@ export function watchNetwork(
     await running;
     // Its sessions may all be deleted by now.
     if (!wasUsed()) return;
-    await (await load()).close({ idle: !parts.store.sessions().some((one) => isListed(one) && isUp(one)) });
+    await (await load()).close({ idle: !services.store.sessions().some((one) => isListed(one) && isLive(one.run)) });
   };
 }
 
 async function check(
-  parts: { store: Store },
+  services: { store: Store },
   listed: readonly SessionState[],
   load: () => Promise<ContainedNetwork>,
 ): Promise<void> {
   const network = await load();
-  if (listed.some(isUp)) await network.ensure();
+  if (listed.some(({ run }) => isLive(run))) await network.ensure();
   for (const { id } of listed) {
     const { blocked, full, reported } = network.news(id);
     if (blocked.length === 0) continue;
-    await parts.store.commit(id, () => notices(blocked, full));
+    await services.store.commit(id, () => notices(blocked, full));
     reported();
   }
 }
 
 function isListed({ contain }: SessionState): boolean {
   return contain?.mode === "worktree" && typeof contain.network === "object";
-}
-
-function isUp({ run }: SessionState): boolean {
-  return run.run === "up" || run.run === "launching";
 }
 
 export function notices(blocked: readonly BlockedHost[], full: boolean): FactEvent[] {
@@ -63,7 +61,7 @@ export function notices(blocked: readonly BlockedHost[], full: boolean): FactEve
 }
 
 function blockedNotice({ host, port, why }: BlockedHost): string {
-  const endpoint = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  const endpoint = endpointText(host, port);
   if (why === "too-many-connections") {
     return "Network: blocked further connections; this session has too many open.";
   }

@@ -2,7 +2,7 @@
 import { reactionActor, type ReactionName, type ReactionAction } from "../../contract/reaction.ts";
 import { type SessionState } from "../../model/session.ts";
 import type { SeenPullRequest, PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
-import { contentKey } from "../../model/text.ts";
+import { asSentence, contentKey } from "../../model/text.ts";
 import { formatDuration } from "../../model/duration.ts";
 import { isApprovedAndGreen, sortChecks, staleAfterMs } from "../../model/pull-requests.ts";
 import { failedTurn } from "../../model/status.ts";
@@ -147,20 +147,16 @@ function changesRequested(facts: ReactionFacts, now: number): Found {
 function conflict({ facts }: SeenPullRequest): Judged {
   if (facts.conflict === null) return "unclear";
   if (!facts.conflict) return "over";
-  return condition(
-    `conflict:${facts.number}:${facts.headSha.slice(0, 12)}`,
-    `Pull request #${facts.number} has conflicts with ${facts.baseBranch}.`,
-    { pullRequest: facts },
-  );
+  return ofHead("conflict", facts, `Pull request #${facts.number} has conflicts with ${facts.baseBranch}.`);
 }
 
 function approved({ facts }: SeenPullRequest): Judged {
   if (!isApprovedAndGreen(facts)) return "over";
-  return condition(
-    `green:${facts.number}:${facts.headSha.slice(0, 12)}`,
-    `Pull request #${facts.number} is approved and its checks passed.`,
-    { pullRequest: facts },
-  );
+  return ofHead("green", facts, `Pull request #${facts.number} is approved and its checks passed.`);
+}
+
+function ofHead(name: string, facts: PullRequestFacts, why: string): Condition {
+  return condition(`${name}:${facts.number}:${facts.headSha.slice(0, 12)}`, why, { pullRequest: facts });
 }
 
 function idle(facts: ReactionFacts, now: number): Found {
@@ -189,7 +185,8 @@ function asking({ session, status, reason }: ReactionFacts): Found {
   return known([condition(`asks:${key}`, why)]);
 }
 
-const betweenTurns: ReadonlySet<Status> = new Set<Status>(["idle", ...pullRequestStatuses]);
+/** The agent waits for a prompt. */
+export const betweenTurns: ReadonlySet<Status> = new Set<Status>(["idle", ...pullRequestStatuses]);
 
 function failing({ session, status, turnFailed = false }: ReactionFacts, now: number): Found {
   const failed = failedTurn(session);
@@ -218,16 +215,10 @@ const namedSessions = 5;
 
 function whyEnded(status: Status, reason: string | null, lost: readonly string[]): string {
   if (status === "exited") return "The agent exited on its own.";
-  if (lost.length < 2) return `The agent is down: ${asSentence(reason ?? "it fails to start or keeps crashing", "")}`;
+  if (lost.length < 2) return asSentence(`The agent is down: ${reason ?? "it fails to start or keeps crashing"}`);
   const names = lost.slice(0, namedSessions).join(", ");
   const more = lost.length > namedSessions ? ` and ${lost.length - namedSessions} more` : "";
   return `${lost.length} sessions were lost with the machine or its tmux server and not restarted: ${names}${more}. Restore them: holdfast session restore --all`;
-}
-
-/** Turns a reason, which is a fragment, into a sentence. */
-function asSentence(reason: string, first = reason.charAt(0).toUpperCase()): string {
-  const text = first === "" ? reason : `${first}${reason.slice(1)}`;
-  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 /**

@@ -36,34 +36,9 @@ export function messageFor(
     oneLine(toAgent, 500),
     ...(pullRequest === null ? [] : [pullRequest.url]),
     "",
-    setting.message ?? defaultRequest(reaction),
+    setting.message ?? texts[reaction].request,
     ...(quoted.length === 0 ? [] : ["", externalNotice, "", ...quoted]),
   ].join("\n");
-}
-
-function defaultRequest(reaction: Fired["reaction"]): string {
-  switch (reaction) {
-    case "ci-failed":
-      return "Find the cause, fix it, and push to the same branch.";
-    case "changes-requested":
-      return "Address the open review threads, push to the same branch, and reply to any you decline.";
-    case "merge-conflict":
-      return "Update the branch from its base, resolve the conflicts, run the tests, and push.";
-    case "agent-idle":
-      return "Continue the task. Open a pull request when it is done; if you are blocked, say why.";
-    case "approved-and-green":
-      return "It is ready to merge.";
-    case "turn-failed":
-    case "exited":
-      return "Continue where you left off.";
-    case "all-done":
-      return "Review each session's result, report to the user what is done and what remains, and start any remaining work.";
-    // Never sent: the agent would take it as the answer.
-    case "needs-input":
-      return "";
-    default:
-      return reaction satisfies never;
-  }
 }
 
 function logText({ check, lines }: CheckLog): string[] {
@@ -75,11 +50,11 @@ function logText({ check, lines }: CheckLog): string[] {
 function threadTexts(threads: readonly ReviewThread[] | null): string[] {
   if (threads === null) return [];
   const shown = threads.slice(0, maxThreads).map((thread) => {
-    const place =
+    const where =
       thread.path === null ? "" : ` on ${oneLine(thread.path, 300)}${thread.line === null ? "" : `:${thread.line}`}`;
     return quoteBlock(
       `${clip(thread.body, threadCharacters)}\n(${oneLine(thread.url, 500)})`,
-      `${oneLine(thread.author, 80)}${place}`.replaceAll("`", "'"),
+      `${oneLine(thread.author, 80)}${where}`.replaceAll("`", "'"),
     );
   });
   return threads.length > maxThreads ? [...shown, `And ${threads.length - maxThreads} more threads.`] : shown;
@@ -92,19 +67,33 @@ export function noticeFor(
   const url = of.condition.pullRequest?.url;
   const message = of.setting.action === "notify" ? of.setting.message : undefined;
   return {
-    title: oneLine(`${session.id}: ${titles[of.reaction]}`, 120),
+    title: oneLine(`${session.id}: ${texts[of.reaction].title}`, 120),
     text: [message ?? oneLine(of.why, 500), ...(url === undefined ? [] : [url])].join("\n"),
   };
 }
 
-const titles: Record<Fired["reaction"], string> = {
-  "ci-failed": "checks failed",
-  "changes-requested": "changes requested",
-  "merge-conflict": "merge conflict",
-  "agent-idle": "idle",
-  "approved-and-green": "approved and green",
-  "needs-input": "needs you",
-  "turn-failed": "turn failed",
-  exited: "exited",
-  "all-done": "all sessions finished",
+const texts: Record<Fired["reaction"], { title: string; request: string }> = {
+  "ci-failed": { title: "checks failed", request: "Find the cause, fix it, and push to the same branch." },
+  "changes-requested": {
+    title: "changes requested",
+    request: "Address the open review threads, push to the same branch, and reply to any you decline.",
+  },
+  "merge-conflict": {
+    title: "merge conflict",
+    request: "Update the branch from its base, resolve the conflicts, run the tests, and push.",
+  },
+  "agent-idle": {
+    title: "idle",
+    request: "Continue the task. Open a pull request when it is done; if you are blocked, say why.",
+  },
+  "approved-and-green": { title: "approved and green", request: "It is ready to merge." },
+  // Never sent: the agent would take it as the answer.
+  "needs-input": { title: "needs you", request: "" },
+  "turn-failed": { title: "turn failed", request: "Continue where you left off." },
+  exited: { title: "exited", request: "Continue where you left off." },
+  "all-done": {
+    title: "all sessions finished",
+    request:
+      "Review each session's result, report to the user what is done and what remains, and start any remaining work.",
+  },
 };

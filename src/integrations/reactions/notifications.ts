@@ -19,7 +19,7 @@ const hourMs = 3_600_000;
 const channelDeadlineMs = 25_000;
 
 export class Notifications {
-  readonly #parts: Pick<Services, "store" | "settings" | "clock" | "log">;
+  readonly #services: Pick<Services, "store" | "settings" | "clock" | "log">;
   readonly #push: PushChannel;
   readonly #channels: typeof configuredChannels;
   readonly #sentAt = new Map<ProjectId, number[]>();
@@ -27,11 +27,11 @@ export class Notifications {
   #closed = false;
 
   constructor(
-    parts: Pick<Services, "store" | "settings" | "clock" | "log">,
+    services: Pick<Services, "store" | "settings" | "clock" | "log">,
     push: PushChannel,
     channels: typeof configuredChannels = configuredChannels,
   ) {
-    this.#parts = parts;
+    this.#services = services;
     this.#push = push;
     this.#channels = channels;
   }
@@ -43,7 +43,7 @@ export class Notifications {
 
   /** Sends the session's pending notifications; resolves once each was delivered or failed. */
   async sendPending(id: SessionId): Promise<void> {
-    const session = this.#parts.store.session(id);
+    const session = this.#services.store.session(id);
     const pending = (session?.untold ?? []).filter((note) => !this.#sending.has(note));
     if (session === null || pending.length === 0 || this.#closed) return;
     for (const note of pending) this.#sending.add(note);
@@ -51,7 +51,7 @@ export class Notifications {
       const found = this.#find(session, new Set(pending));
       for (const note of pending) await this.#sendOne(session, note, found.get(note) ?? null);
     } catch (error) {
-      this.#parts.log.warn("notification failed", { session: id, error: messageOf(error) });
+      this.#services.log.warn("notification failed", { session: id, error: messageOf(error) });
     } finally {
       for (const note of pending) this.#sending.delete(note);
     }
@@ -59,7 +59,7 @@ export class Notifications {
 
   /** Sends a notification that concerns no session once, to push and to every channel of any project. */
   async announce(note: Notification): Promise<void> {
-    const { store, settings, log } = this.#parts;
+    const { store, settings, log } = this.#services;
     const channels = new Map<string, Channel>((await this.#push.hasSubscribers()) ? [["push", this.#push.send]] : []);
     for (const { id } of store.projects()) {
       const { notify } = await settings.forSession(id).catch(() => ({ notify: {} }));
@@ -80,12 +80,12 @@ export class Notifications {
   }
 
   async #sendOne(session: SessionState, id: string, event: Note | null): Promise<void> {
-    const old = event === null || this.#parts.clock.now() - event.at > hourMs;
+    const old = event === null || this.#services.clock.now() - event.at > hourMs;
     const failed = old
       ? [{ channel: "all", why: "more than an hour old" }]
       : await this.#send(session, { ...event, session: session.id, project: session.project }, event.channels);
     if (this.#closed) return;
-    await this.#parts.store.commit(session.id, (state) =>
+    await this.#services.store.commit(session.id, (state) =>
       state.untold?.includes(id) === true ? [{ type: "notification.sent", id, failed }] : [],
     );
   }
@@ -94,7 +94,7 @@ export class Notifications {
     if (!this.#maySend(session.project)) {
       return [{ channel: "all", why: `more than ${maxPerHour} notifications in an hour; recorded but not sent` }];
     }
-    const settings = await this.#parts.settings.forSession(session.project);
+    const settings = await this.#services.settings.forSession(session.project);
     const channels = this.#channels(settings.notify ?? {});
     const results = await Promise.all(
       names.map(async (channel) => {
@@ -110,7 +110,7 @@ export class Notifications {
   }
 
   #maySend(project: ProjectId): boolean {
-    const now = this.#parts.clock.now();
+    const now = this.#services.clock.now();
     const sentAt = (this.#sentAt.get(project) ?? []).filter((at) => now - at < hourMs);
     if (sentAt.length >= maxPerHour) return false;
     this.#sentAt.set(project, [...sentAt, now]);
@@ -120,7 +120,7 @@ export class Notifications {
   #find(session: SessionState, ids: ReadonlySet<string>): Map<string, Note> {
     const found = new Map<string, Note>();
     for (let after = 0; found.size < ids.size;) {
-      const events = this.#parts.store.someEvents(session.id, { after, types: ["notification"], ...eventPage });
+      const events = this.#services.store.someEvents(session.id, { after, types: ["notification"], ...eventPage });
       for (const event of events) if (event.type === "notification" && ids.has(event.id)) found.set(event.id, event);
       const last = events.at(-1);
       if (last === undefined) break;

@@ -15,7 +15,7 @@ import type { SessionState } from "../../model/session.ts";
 import type { PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
 import type { Observed } from "../../model/facts.ts";
 import { isShell } from "../../model/roles.ts";
-import { conditionsOf, type Condition } from "./conditions.ts";
+import { betweenTurns, conditionsOf, type Condition } from "./conditions.ts";
 
 /** How often to try before the user is notified. */
 export const defaultRetries = 2;
@@ -134,14 +134,8 @@ function send(facts: ReactionFacts, of: Case, now: number): ReactionStep[] {
   if (deliverability === "never") return [escalate(of, whyNot(facts, of.reaction))];
   const budget = of.setting.retries ?? defaultRetries;
   if (attempts >= budget) {
-    return [
-      escalate(
-        of,
-        attempts === 0
-          ? ""
-          : `The agent was prompted ${attempts === 1 ? "once" : `${attempts} times`}; the problem persists.`,
-      ),
-    ];
+    const times = attempts === 1 ? "once" : `${attempts} times`;
+    return [escalate(of, attempts === 0 ? "" : `The agent was prompted ${times}; the problem persists.`)];
   }
   return [{ do: "send", attempt: attempts + 1, ...fired(of) }];
 }
@@ -190,38 +184,14 @@ function escalate(of: Case, more: string): ReactionStep {
 function deliverabilityOf({ session, status }: ReactionFacts, reaction: ReactionName): "now" | "later" | "never" {
   // A finished worker has nothing to do with it.
   if (reaction === "all-done" && session.role !== "orchestrator") return "never";
-  switch (status) {
-    case "idle":
-    case "pr_open":
-    case "ci_failed":
-    case "review_pending":
-    case "changes_requested":
-    case "approved":
-    case "mergeable":
-    case "merged":
-      return "now";
-    // No message can answer a permission request.
-    case "needs_input":
-      return reaction === "needs-input" ? "never" : "later";
-    case "starting":
-    case "working":
-    case "stuck":
-    case "unknown":
-    case "snoozed":
-      return "later";
-    case "stopped":
-      // The next prompt restarts it, as that policy promises.
-      return session.intent.by === "idle-stop" ? "now" : "never";
-    case "exited":
-      return reaction === "exited" ? "now" : "never";
-    // A command that reports nothing never becomes idle; the message would wait forever.
-    case "running":
-    case "failed":
-    case "archived":
-    case "done":
-    case "killed":
-      return "never";
-    default:
-      return status satisfies never;
-  }
+  if (betweenTurns.has(status)) return "now";
+  // No message can answer a permission request.
+  if (status === "needs_input") return reaction === "needs-input" ? "never" : "later";
+  // The next prompt restarts it, as that policy promises.
+  if (status === "stopped") return session.intent.by === "idle-stop" ? "now" : "never";
+  if (status === "exited") return reaction === "exited" ? "now" : "never";
+  // All others are down for good, or `running`: that command reports nothing, and the message would wait forever.
+  return busy.has(status) ? "later" : "never";
 }
+
+const busy: ReadonlySet<Status> = new Set<Status>(["starting", "working", "stuck", "unknown", "snoozed"]);

@@ -11,10 +11,10 @@ import { planReactions, settingOf, type ReactionStep } from "./plan.ts";
 import { digestOf } from "../../base/digest.ts";
 import { reach } from "../../base/test-points.ts";
 import type { ProjectSettings } from "../../ports/projects.ts";
-import type { CodeHost } from "../../ports/tracker.ts";
+import type { CodeHost, TrackerResult } from "../../ports/tracker.ts";
 import { messageOf } from "../../contract/errors.ts";
 import type { FactEvent } from "../../contract/event.ts";
-import { asPromptId, type ProjectId, type SessionId } from "../../contract/ids.ts";
+import { asPromptId, type PromptId, type SessionId } from "../../contract/ids.ts";
 import { reactionActor } from "../../contract/reaction.ts";
 import type { SessionState } from "../../model/session.ts";
 import type { PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
@@ -32,20 +32,20 @@ const maxPlans = 5;
 type Fired = Extract<ReactionStep, { do: "send" | "notify" | "merge" | "escalate" }>;
 
 export class Reactor {
-  readonly #parts: Services;
+  readonly #services: Services;
   readonly #loop: Loop;
   readonly #notifications: Notifications;
   /** Null until a tracker is used. */
   readonly #tracking: () => Tracking | null;
   readonly #runs = new Coordinator<SessionId>({
     run: (id) => this.#react(id),
-    onError: (id, error) => this.#parts.log.warn("reaction failed", { session: id, error: messageOf(error) }),
+    onError: (id, error) => this.#services.log.warn("reaction failed", { session: id, error: messageOf(error) }),
   });
   readonly #threads = new Map<string, { touched: number; answer: Observed<ReviewThread[]> }>();
   #closed = false;
 
-  constructor(parts: Services, loop: Loop, notifications: Notifications, tracking: () => Tracking | null) {
-    this.#parts = parts;
+  constructor(services: Services, loop: Loop, notifications: Notifications, tracking: () => Tracking | null) {
+    this.#services = services;
     this.#loop = loop;
     this.#notifications = notifications;
     this.#tracking = tracking;
@@ -62,18 +62,20 @@ export class Reactor {
   }
 
   async #react(id: SessionId): Promise<void> {
-    const first = this.#parts.store.session(id);
+    const first = this.#services.store.session(id);
     if (first === null || first.intent.want === "deleted") return;
-    const settings = this.#parts.settings.last(first.project) ?? (await this.#parts.settings.forSession(first.project));
+    const settings =
+      this.#services.settings.last(first.project) ?? (await this.#services.settings.forSession(first.project));
     const threads = new Map<string, Observed<ReviewThread[]>>();
     for (let round = 0; round < maxPlans && !this.#closed; round++) {
-      const session = this.#parts.store.session(id);
+      const session = this.#services.store.session(id);
       if (session === null) return;
       const steps = this.#plan(session, settings, threads);
-      const asks = steps.filter((step) => step.do === "ask-threads");
-      for (const { pullRequest } of asks) threads.set(pullRequest.url, await this.#askThreads(settings, pullRequest));
-      for (const step of steps) if (step.do !== "ask-threads") await this.#perform(session, settings, step);
-      if (asks.length === 0) return;
+      const requests = steps.filter((step) => step.do === "ask-threads");
+      for (const { pullRequest } of requests)
+        threads.set(pullRequest.url, await this.#readThreads(settings, pullRequest));
+      for (const step of steps) if (step.do !== "ask-threads") await this.#execute(session, settings, step);
+      if (requests.length === 0) return;
     }
   }
 
@@ -83,59 +85,47 @@ export class Reactor {
     threads: ReadonlyMap<string, Observed<ReviewThread[]>>,
   ): ReactionStep[] {
     const reactions = reactionsOf(settings);
-    const judge = (one: SessionState) => currentStatus(this.#parts, this.#loop, one);
-    const statusOf = (one: SessionState) => judge(one).status;
+    const judge = (one: SessionState) => currentStatus(this.#services, this.#loop, one);
+    const ofProject = () =>
+      this.#services.store
+        .sessions()
+        .filter((one) => one.project === session.project)
+        .map((one) => ({ session: one, status: judge(one).status }));
     const { status, reason, turnFailed = false } = judge(session);
     const whenDone = settingOf("all-done", reactions);
-    const finished =
-      whenDone === null
-        ? null
-        : allDone(
-            this.#ofProject(session.project).map((one) => ({ session: one, status: statusOf(one) })),
-            whenDone.action,
-          );
+    const finished = whenDone === null ? null : allDone(ofProject(), whenDone.action);
+    const isLost = status === "failed" && session.run.run === "ended" && session.run.how === "lost";
     const facts = {
       session,
-      start: startOf(this.#parts, session),
+      start: startOf(this.#services, session),
       status,
       reason,
       turnFailed,
-      ...(status === "failed" && session.run.run === "ended" && session.run.how === "lost"
-        ? {
-            lostTogether: lostTogether(
-              session,
-              this.#ofProject(session.project).map((one) => ({ session: one, status: statusOf(one) })),
-            ),
-          }
-        : {}),
-      polledAt: this.#parts.polledAt(session.id),
+      ...(isLost ? { lostTogether: lostTogether(session, ofProject()) } : {}),
+      polledAt: this.#services.polledAt(session.id),
       threads,
       allDone: finished?.session === session.id ? finished.key : null,
     };
-    return planReactions(facts, reactions, this.#parts.clock.now());
-  }
-
-  #ofProject(project: ProjectId): SessionState[] {
-    return this.#parts.store.sessions().filter((one) => one.project === project);
+    return planReactions(facts, reactions, this.#services.clock.now());
   }
 
   /** Orchestrators to message when the last of their workers finishes: only the worker has changed then. */
   #orchestratorsOf(ids: readonly SessionId[]): SessionId[] {
-    const projects = new Set(ids.flatMap((id) => this.#parts.store.session(id)?.project ?? []));
+    const projects = new Set(ids.flatMap((id) => this.#services.store.session(id)?.project ?? []));
     return [...projects].flatMap((project) => {
-      const settings = this.#parts.settings.last(project);
+      const settings = this.#services.settings.last(project);
       if (settingOf("all-done", reactionsOf(settings))?.action !== "send-to-agent") return [];
-      return orchestratorOf(this.#parts.store.sessions(), project)?.id ?? [];
+      return orchestratorOf(this.#services.store.sessions(), project)?.id ?? [];
     });
   }
 
-  async #perform(session: SessionState, settings: ProjectSettings, step: ReactionStep): Promise<void> {
+  async #execute(session: SessionState, settings: ProjectSettings, step: ReactionStep): Promise<void> {
     if (this.#closed) return;
     switch (step.do) {
       case "ask-threads":
         return;
       case "clear":
-        await this.#parts.store.commit(session.id, () => [{ type: "reaction.cleared", reaction: step.reaction }]);
+        await this.#services.store.commit(session.id, () => [{ type: "reaction.cleared", reaction: step.reaction }]);
         return;
       case "send":
         return this.#send(session, settings, step);
@@ -155,10 +145,10 @@ export class Reactor {
     const text = messageFor(step, logs);
     await reach("reaction.planned");
     if (this.#closed) return;
-    await this.#parts.store.applyVerb(session.id, (state) => {
+    await this.#services.store.applyVerb(session.id, (state) => {
       if (!this.#isCurrent(session, state, step) || state.permissions.length > 0) return null;
       const verb = applyVerb(state, { verb: "prompt", promptId, text }, { by: reactionActor, agent: "alive" });
-      return verb.ok ? { ...verb, events: [firedEvent(step, step.attempt, promptId), ...verb.events] } : null;
+      return verb.ok ? { ...verb, events: [firedEvent(step, promptId), ...verb.events] } : null;
     });
     await reach("reaction.recorded");
     this.#loop.wake(session.id);
@@ -180,8 +170,10 @@ export class Reactor {
     };
     const { reaction, why, key } = step;
     const fired: FactEvent =
-      step.do === "notify" ? firedEvent(step, step.attempt) : { type: "reaction.escalated", reaction, why, key };
-    await this.#parts.store.commit(session.id, (state) => (this.#isCurrent(session, state, step) ? [fired, note] : []));
+      step.do === "notify" ? firedEvent(step) : { type: "reaction.escalated", reaction, why, key };
+    await this.#services.store.commit(session.id, (state) =>
+      this.#isCurrent(session, state, step) ? [fired, note] : [],
+    );
     // Not awaited: a slow channel must not delay other reactions.
     void this.#notifications.sendPending(session.id);
   }
@@ -190,9 +182,9 @@ export class Reactor {
     const { pullRequest } = step.condition;
     if (pullRequest === null) return;
     let begun = false;
-    await this.#parts.store.commit(session.id, (state) => {
+    await this.#services.store.commit(session.id, (state) => {
       begun = this.#isCurrent(session, state, step);
-      return begun ? [firedEvent(step, step.attempt)] : [];
+      return begun ? [firedEvent(step)] : [];
     });
     await reach("reaction.merging");
     if (!begun) return;
@@ -205,7 +197,7 @@ export class Reactor {
     const text = answer.merged
       ? `Merged pull request #${pullRequest.number}, as configured for ${step.reaction}.`
       : `Could not merge pull request #${pullRequest.number}: ${answer.why}`;
-    await this.#parts.store.commit(session.id, () => [
+    await this.#services.store.commit(session.id, () => [
       { type: "notice", level: answer.merged ? "info" : "warn", text },
     ]);
     if (answer.merged) this.#tracking()?.schedule(true);
@@ -222,32 +214,32 @@ export class Reactor {
 
   async #logs(settings: ProjectSettings, step: Fired): Promise<CheckLog[]> {
     const { pullRequest, failedChecks } = step.condition;
-    const { codeHost } = settings;
-    const tracking = this.#tracking();
-    if (pullRequest === null || codeHost === null || tracking === null) return [];
+    if (pullRequest === null) return [];
     return Promise.all(
       failedChecks.slice(0, quotedLogs).map(async (check) => {
-        const answer = await tracking.ask(codeHost, async ({ host }) =>
-          host === null ? { is: "absent" } : await host.logTail(pullRequest, check, logTailLines),
-        );
+        const answer = await this.#query(settings, (host) => host.logTail(pullRequest, check, logTailLines));
         return { check, lines: answer.is === "known" ? answer.value : null };
       }),
     );
   }
 
-  async #askThreads(settings: ProjectSettings, pullRequest: PullRequestFacts): Promise<Observed<ReviewThread[]>> {
-    const tracking = this.#tracking();
-    const { codeHost } = settings;
-    if (tracking === null || codeHost === null) return { is: "unknown", why: "there is no tracker" };
-    const touched = tracking.record.touched.get(pullRequest.url) ?? pullRequest.updatedAt;
+  async #readThreads(settings: ProjectSettings, pullRequest: PullRequestFacts): Promise<Observed<ReviewThread[]>> {
+    const touched = this.#tracking()?.record.touched.get(pullRequest.url) ?? pullRequest.updatedAt;
     const cached = this.#threads.get(pullRequest.url);
     // New threads and replies touch the pull request, so an untouched one has the same threads.
     if (cached !== undefined && cached.touched === touched) return cached.answer;
-    const answer = await tracking.ask(codeHost, async ({ host }) =>
-      host === null ? { is: "absent" } : await host.threads(pullRequest),
-    );
+    const answer = await this.#query(settings, (host) => host.threads(pullRequest));
     if (answer.is !== "unknown") this.#threads.set(pullRequest.url, { touched, answer });
     return answer;
+  }
+
+  async #query<T>(
+    { codeHost }: ProjectSettings,
+    query: (host: CodeHost) => Promise<TrackerResult<T>>,
+  ): Promise<Observed<T>> {
+    const tracking = this.#tracking();
+    if (tracking === null || codeHost === null) return { is: "unknown", why: "there is no tracker" };
+    return await tracking.query(codeHost, async ({ host }) => (host === null ? { is: "absent" } : await query(host)));
   }
 
   #host(settings: ProjectSettings): CodeHost | null {
@@ -255,21 +247,10 @@ export class Reactor {
   }
 }
 
-function firedEvent(
-  step: Exclude<Fired, { do: "escalate" }>,
-  attempt: number,
-  promptId?: ReturnType<typeof asPromptId>,
-): FactEvent {
-  const { reaction, why, key, setting } = step;
-  return {
-    type: "reaction.fired",
-    reaction,
-    action: setting.action,
-    why,
-    key,
-    attempt,
-    ...(promptId === undefined ? {} : { promptId }),
-  };
+function firedEvent(step: Exclude<Fired, { do: "escalate" }>, promptId?: PromptId): FactEvent {
+  const { reaction, why, key, setting, attempt } = step;
+  const sent = promptId === undefined ? {} : { promptId };
+  return { type: "reaction.fired", reaction, action: setting.action, why, key, attempt, ...sent };
 }
 
 /** Settings saved by an earlier version have no reactions. */

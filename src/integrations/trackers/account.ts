@@ -117,7 +117,7 @@ export class Account {
       looking.until = this.now() + (found.found ? tokenAgeMs : missingAgeMs);
     }
     const token = await this.#token.token;
-    if (!token.found) throw new Unanswered(token.why);
+    if (!token.found) throw new Unanswered(token.why, null, "missing");
     this.#secret = token.value;
     return token.value;
   }

@@ -3,16 +3,19 @@
  * Every failure becomes `Unanswered` with a sentence; the adapter reads other statuses.
  */
 import type { Account } from "./account.ts";
+import type { TrackerFailure } from "../../ports/tracker.ts";
 import { plain } from "./text.ts";
 
 /** Thrown inside adapters if the tracker gave no usable response; it never leaves them. */
 export class Unanswered extends Error {
   readonly retryAt: number | null;
+  readonly token: TrackerFailure["token"];
 
-  constructor(why: string, retryAt: number | null = null) {
+  constructor(why: string, retryAt: number | null = null, token?: TrackerFailure["token"]) {
     super(why);
     this.name = "Unanswered";
     this.retryAt = retryAt;
+    this.token = token;
   }
 }
 
@@ -25,7 +28,7 @@ const maxLimitMs = 65 * 60_000;
 /** Rate limits and backoff of one account, shared by all its trackers: the host counts them together. */
 export class Limits {
   readonly #now: () => number;
-  readonly #backoffs = new Map<string, { until: number; why: string }>();
+  readonly #backoffs = new Map<string, { until: number } & TrackerFailure>();
   readonly #remaining = new Map<string, number>();
   #failures = 0;
 
@@ -38,7 +41,7 @@ export class Limits {
     for (const name of [resource, everything]) {
       const backoff = this.#backoffs.get(name);
       if (backoff === undefined) continue;
-      if (backoff.until > this.#now()) throw new Unanswered(backoff.why, backoff.until);
+      if (backoff.until > this.#now()) throw new Unanswered(backoff.why, backoff.until, backoff.token);
       this.#backoffs.delete(name);
     }
   }
@@ -51,14 +54,14 @@ export class Limits {
   }
 
   /** No usable response: the backoff doubles with each failure in a row. */
-  failed(why: string): Unanswered {
+  failed(why: string, token?: TrackerFailure["token"]): Unanswered {
     const backoff = this.#backoffs.get(everything);
     // Concurrent failures count as one.
-    if (backoff !== undefined && backoff.until > this.#now()) return new Unanswered(why, backoff.until);
+    if (backoff !== undefined && backoff.until > this.#now()) return new Unanswered(why, backoff.until, token);
     const until = this.#now() + Math.min(maxBackoffMs, firstBackoffMs * 2 ** this.#failures);
     this.#failures++;
-    this.#backoffs.set(everything, { until, why });
-    return new Unanswered(why, until);
+    this.#backoffs.set(everything, { until, why, token });
+    return new Unanswered(why, until, token);
   }
 
   succeeded(): void {
@@ -211,7 +214,7 @@ export class TrackerHttp {
     if (limit !== null) throw limits.limited(limit.resource, limit.until, limit.why);
     if (answer.status === 401) {
       account.forget();
-      throw limits.failed(`${name} rejected the token.`);
+      throw limits.failed(`${name} rejected the token.`, "refused");
     }
     if (answer.status >= 500) throw limits.failed(`${name} returned status ${answer.status}.`);
     return answer;

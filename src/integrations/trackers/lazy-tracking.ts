@@ -13,9 +13,8 @@ import type { SessionId } from "../../contract/ids.ts";
 import type { DeviceJson } from "../../contract/device.ts";
 import type { TrackerJson } from "../../contract/tracker.ts";
 import type { Loop } from "../../supervisor/loop.ts";
-import type { Notifications, PushChannel } from "../reactions/notifications.ts";
+import type { PushChannel } from "../reactions/notifications.ts";
 import type { Services } from "../../supervisor/services.ts";
-import type { Reactor } from "../reactions/runner.ts";
 import type { WebhookCheck } from "./registry.ts";
 import type { PollTimes, Tracking } from "./tracking.ts";
 import { rightWords } from "../../contract/rights.ts";
@@ -34,32 +33,54 @@ export interface LazyTrackingOptions {
 }
 
 export class LazyTracking {
-  readonly #parts: Services;
+  readonly #services: Services;
   readonly #loop: Loop;
   readonly #options: LazyTrackingOptions;
   readonly #seqs = new Map<SessionId, number>();
-  readonly #openReactor = lazy(() => this.#makeReactor());
-  readonly #openTracking = lazy(() => this.#makeTracking());
-  #opened: { reactor?: Reactor; notifications?: Notifications; tracking?: Tracking } = {};
+  readonly #reacting = lazy(async () => {
+    const [{ Reactor }, { Notifications }] = await Promise.all([
+      import("../reactions/runner.ts"),
+      import("../reactions/notifications.ts"),
+    ]);
+    const notifications = new Notifications(this.#services, this.#options.push);
+    const reactor = new Reactor(this.#services, this.#loop, notifications, () => this.#tracking);
+    this.#closers.push(
+      () => reactor.close(),
+      () => notifications.close(),
+    );
+    return { reactor, notifications };
+  });
+  readonly #openTracking = lazy(async () => {
+    const { Tracking } = await import("./tracking.ts");
+    const { trackers, polled } = this.#options;
+    const services = { ...this.#services, trackers: await trackers(), polled };
+    const tracking = new Tracking(services, (ids) => this.#react(ids));
+    this.#tracking = tracking;
+    this.#closers.push(() => tracking.close());
+    if (this.#closed) await tracking.close();
+    return tracking;
+  });
+  readonly #closers: (() => void | Promise<void>)[] = [];
+  #tracking: Tracking | null = null;
   #timer: NodeJS.Timeout | undefined;
   #slow: NodeJS.Timeout | undefined;
   #unfollow: (() => void) | undefined;
   #closed = false;
 
-  constructor(parts: Services, loop: Loop, options: LazyTrackingOptions) {
-    this.#parts = parts;
+  constructor(services: Services, loop: Loop, options: LazyTrackingOptions) {
+    this.#services = services;
     this.#loop = loop;
     this.#options = options;
   }
 
   start(): void {
-    this.#unfollow = this.#parts.store.onCommit(() => this.#soon(checkAfterMs));
+    this.#unfollow = this.#services.store.onCommit(() => this.#soon(checkAfterMs));
     this.#slow = setInterval(() => {
       this.#seqs.clear();
       this.#soon(0);
     }, recheckMs);
     this.#slow.unref();
-    if (this.#parts.store.sessions().length > 0) this.#soon(firstCheckMs);
+    if (this.#services.store.sessions().length > 0) this.#soon(firstCheckMs);
   }
 
   /** Polls now; resolves once the results are recorded and reactions to them have started. */
@@ -81,8 +102,8 @@ export class LazyTracking {
 
   /** A tracker's notice that something changed: even a signed one only makes the daemon poll sooner. */
   async webhook(project: string, body: RawBody): Promise<{ woken: true }> {
-    const row = this.#parts.store.projects().find(({ id }) => id === project);
-    const settings = row === undefined ? null : await this.#parts.settings.forSession(row.id).catch(() => null);
+    const row = this.#services.store.projects().find(({ id }) => id === project);
+    const settings = row === undefined ? null : await this.#services.settings.forSession(row.id).catch(() => null);
     const checks: WebhookCheck[] = [];
     for (const tracker of [settings?.codeHost ?? null, settings?.tracker ?? null]) {
       const secret = process.env[tracker?.webhookSecretEnv ?? ""] ?? "";
@@ -109,7 +130,7 @@ export class LazyTracking {
   async announce(note: Notification): Promise<void> {
     if (this.#closed) return;
     try {
-      await (await this.#openReactor()).notifications.announce(note);
+      await (await this.#reacting()).notifications.announce(note);
     } catch (error) {
       this.#failed(error);
     }
@@ -120,9 +141,7 @@ export class LazyTracking {
     clearTimeout(this.#timer);
     clearInterval(this.#slow);
     this.#unfollow?.();
-    this.#opened.reactor?.close();
-    this.#opened.notifications?.close();
-    await this.#opened.tracking?.close();
+    for (const close of this.#closers) await close();
   }
 
   #soon(ms: number): void {
@@ -135,24 +154,24 @@ export class LazyTracking {
   }
 
   async #check(): Promise<void> {
-    const sessions = this.#parts.store.sessions();
+    const sessions = this.#services.store.sessions();
     const changed = sessions.filter((session) => this.#seqs.get(session.id) !== session.seq && mayReact(session));
     for (const { id, seq } of changed) this.#seqs.set(id, seq);
     if (!this.#closed && this.#hasTracker() && sessions.some(isTracked)) (await this.open()).schedule();
     if (changed.length === 0 || this.#closed) return;
     await this.#react(changed.map(({ id }) => id));
-    const { notifications } = await this.#openReactor();
+    const { notifications } = await this.#reacting();
     // Left behind by a previous daemon.
     for (const { id, untold } of changed) if ((untold ?? []).length > 0) void notifications.sendPending(id);
   }
 
   async #react(ids: readonly SessionId[]): Promise<void> {
-    await (await this.#openReactor()).reactor.consider(ids);
+    await (await this.#reacting()).reactor.consider(ids);
   }
 
   #hasTracker(): boolean {
-    return this.#parts.store.projects().some(({ id }) => {
-      const settings = this.#parts.settings.last(id) as Partial<ProjectSettings> | null;
+    return this.#services.store.projects().some(({ id }) => {
+      const settings = this.#services.settings.last(id) as Partial<ProjectSettings> | null;
       return (settings?.tracker ?? settings?.codeHost ?? null) !== null;
     });
   }
@@ -160,34 +179,12 @@ export class LazyTracking {
   /** Settings are cached once read; a refresh reads the files again. */
   async #readSettings(): Promise<void> {
     await Promise.all(
-      this.#parts.store.projects().map(({ id }) => this.#parts.settings.forSession(id).catch(() => null)),
+      this.#services.store.projects().map(({ id }) => this.#services.settings.forSession(id).catch(() => null)),
     );
   }
 
-  async #makeReactor(): Promise<{ reactor: Reactor; notifications: Notifications }> {
-    const [{ Reactor: Made }, { Notifications: Notes }] = await Promise.all([
-      import("../reactions/runner.ts"),
-      import("../reactions/notifications.ts"),
-    ]);
-    const notifications = new Notes(this.#parts, this.#options.push);
-    const reactor = new Made(this.#parts, this.#loop, notifications, () => this.#opened.tracking ?? null);
-    this.#opened = { ...this.#opened, reactor, notifications };
-    return { reactor, notifications };
-  }
-
-  async #makeTracking(): Promise<Tracking> {
-    const { Tracking: Made } = await import("./tracking.ts");
-    const { store, settings, workspaces, clock, log } = this.#parts;
-    const trackers = await this.#options.trackers();
-    const parts = { store, settings, workspaces, clock, log, trackers, polled: this.#options.polled };
-    const tracking = new Made(parts, (ids) => this.#react(ids));
-    this.#opened = { ...this.#opened, tracking };
-    if (this.#closed) await tracking.close();
-    return tracking;
-  }
-
   #failed(error: unknown): void {
-    if (!this.#closed) this.#parts.log.warn("reactions failed", { error: messageOf(error) });
+    if (!this.#closed) this.#services.log.warn("reactions failed", { error: messageOf(error) });
   }
 }
 

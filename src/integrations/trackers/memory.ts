@@ -3,8 +3,9 @@
  * pull requests changed. Checks and conflicts change without an update, so open ones are queried while something is
  * pending, and otherwise from time to time.
  */
-import type { PullRequestQuestion } from "../../ports/tracker.ts";
+import type { PullRequestQuestion, TrackerResult } from "../../ports/tracker.ts";
 import type { PullRequestFacts } from "../../contract/tracker.ts";
+import { absent, failureOf, known } from "./result.ts";
 
 /** An entry of the list of recent updates. */
 export interface Updated {
@@ -19,6 +20,15 @@ export interface Remembered {
   facts: PullRequestFacts[];
   askedAt: number;
 }
+
+/** `isComplete`: there are no older ones. */
+export interface Updates {
+  list: Updated[];
+  isComplete: boolean;
+}
+
+/** Records the result of one query. */
+export type Give = (question: PullRequestQuestion, result: TrackerResult<PullRequestFacts[]>) => void;
 
 /** A rerun check or a moved base is noticed within this. */
 export const openAgeMs = 60_000;
@@ -41,6 +51,36 @@ export class Memory {
     this.#answers.delete(nameOf(question));
     this.#answers.set(nameOf(question), { facts, askedAt });
     if (this.#answers.size > maxRemembered) this.#answers.delete(this.#answers.keys().next().value!);
+  }
+
+  /** Reads the list of updates (null: no repository) and queries the host only for what may have changed. */
+  async ask(
+    questions: readonly PullRequestQuestion[],
+    now: () => number,
+    readUpdates: () => Promise<Updates | null>,
+    query: (pending: readonly PullRequestQuestion[], updates: Updates, give: Give) => Promise<void>,
+  ): Promise<Map<string, TrackerResult<PullRequestFacts[]>>> {
+    const results = new Map<string, TrackerResult<PullRequestFacts[]>>();
+    if (questions.length === 0) return results;
+    try {
+      const updates = await readUpdates();
+      if (updates === null) return new Map(questions.map((one) => [one.key, absent]));
+      const overflowed = this.overflowed(updates.list, updates.isComplete);
+      const pending = questions.filter((one) => {
+        const remembered = this.get(one);
+        if (overflowed || mustAsk(one, remembered, updates.list, now())) return true;
+        results.set(one.key, known(remembered!.facts));
+        return false;
+      });
+      await query(pending, updates, (question, result) => {
+        if (result.is === "known") this.put(question, result.value, now());
+        results.set(question.key, result);
+      });
+    } catch (error) {
+      const why = failureOf(error);
+      for (const one of questions) if (!results.has(one.key)) results.set(one.key, why);
+    }
+    return results;
   }
 
   /** More changed than one page of the list shows: entries that are not on it may have changed too. */

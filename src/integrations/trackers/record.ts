@@ -13,14 +13,14 @@ const missesUntilLost = 2;
 const maxPullRequests = 20;
 
 export class TrackerRecord {
-  readonly #parts: Pick<Services, "store" | "workspaces">;
+  readonly #services: Pick<Services, "store" | "workspaces">;
   readonly #isClosed: () => boolean;
   readonly #misses = new Map<string, number>();
   /** When a pull request was last touched, by address: its threads may have changed since. */
   readonly touched = new Map<string, number>();
 
-  constructor(parts: Pick<Services, "store" | "workspaces">, isClosed: () => boolean) {
-    this.#parts = parts;
+  constructor(services: Pick<Services, "store" | "workspaces">, isClosed: () => boolean) {
+    this.#services = services;
     this.#isClosed = isClosed;
   }
 
@@ -32,7 +32,7 @@ export class TrackerRecord {
     }
     if (this.#isClosed()) return;
     for (const { url, updatedAt } of own) this.touched.set(url, updatedAt);
-    await this.#parts.store.commit(session.id, (state) => {
+    await this.#services.store.commit(session.id, (state) => {
       const before = new Map(own.map((facts) => [facts, onRecord(state, at.repo, facts)]));
       return [
         ...own
@@ -70,11 +70,11 @@ export class TrackerRecord {
     if (known !== undefined) return !isTaken(known);
     if (this.#isClaimedElsewhere(session, facts.url) || facts.headBranch !== branch) return false;
     if (facts.state === "open" && facts.headRepo === facts.repo) return true;
-    return await this.#parts.workspaces.isOwnCommit(session.workspacePath, facts.headSha, session.base);
+    return await this.#services.workspaces.isOwnCommit(session.workspacePath, facts.headSha, session.base);
   }
 
   #isClaimedElsewhere(session: SessionState, url: string): boolean {
-    return this.#parts.store
+    return this.#services.store
       .sessions()
       .some(
         (other) =>
@@ -86,7 +86,7 @@ export class TrackerRecord {
   async issue(session: SessionState, facts: IssueFacts): Promise<void> {
     if (this.#isClosed()) return;
     const { body: _, ...issue } = facts;
-    await this.#parts.store.commit(session.id, ({ issueSeen }) => {
+    await this.#services.store.commit(session.id, ({ issueSeen }) => {
       const before = issueSeen === undefined ? null : [issueSeen.key, issueSeen.url, issueSeen.title, issueSeen.state];
       const same = JSON.stringify(before) === JSON.stringify([issue.key, issue.url, issue.title, issue.state]);
       return same ? [] : [{ type: "issue.seen", issue }];

@@ -1,7 +1,9 @@
 /** The parts that every adapter uses: results, schemas, and what an adapter returns. */
 import * as z from "zod/mini";
-import type { TrackerResult, Tracker } from "../../ports/tracker.ts";
-import { Unanswered } from "./http.ts";
+import type { IssueFacts, PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
+import type { CodeHost, PullRequestQuestion, Tracker, TrackerResult, TrackerSettings } from "../../ports/tracker.ts";
+import { type TrackerHttp, Unanswered } from "./http.ts";
+import { readReference, sameRepo } from "./text.ts";
 
 export const absent = { is: "absent" } as const;
 
@@ -9,11 +11,10 @@ export function known<T>(value: T): TrackerResult<T> {
   return { is: "known", value };
 }
 
-export function unknown(
-  why: string,
-  retryAt: number | null = null,
-): { is: "unknown"; why: string; retryAt: number | null } {
-  return { is: "unknown", why, retryAt };
+type Unknown = Extract<TrackerResult<never>, { is: "unknown" }>;
+
+export function unknown(why: string, retryAt: number | null = null, token?: Unknown["token"]): Unknown {
+  return { is: "unknown", why, retryAt, ...(token === undefined ? {} : { token }) };
 }
 
 /** Turns `Unanswered` into a result; any other error is a bug and is rethrown. */
@@ -25,8 +26,8 @@ export async function resultOf<T>(work: () => Promise<TrackerResult<T>>): Promis
   }
 }
 
-export function failureOf(error: unknown): { is: "unknown"; why: string; retryAt: number | null } {
-  if (error instanceof Unanswered) return unknown(error.message, error.retryAt);
+export function failureOf(error: unknown): Unknown {
+  if (error instanceof Unanswered) return unknown(error.message, error.retryAt, error.token);
   throw error;
 }
 
@@ -61,9 +62,104 @@ export async function eachOf<T, R>(items: readonly T[], atOnce: number, work: (i
   return results;
 }
 
-export interface OpenedTracker extends Omit<Tracker, "budget"> {
-  counts(): { requests: number; notModified: number };
-  close(): void;
+/** What an adapter returns. */
+export interface OpenedTracker extends Pick<Tracker, "host" | "issue" | "issues"> {
+  http: TrackerHttp;
+}
+
+/** How an adapter reads a code host. Its functions may throw `Unanswered`. */
+interface HostReader {
+  /** The host's name in sentences. */
+  title: string;
+  webOrigin: string;
+  /** The path segment before the number of a pull request. */
+  kind: string;
+  /** The pull requests of a repository; null if it cannot have this name. */
+  open(repo: string): {
+    ask(questions: readonly PullRequestQuestion[]): Promise<Map<string, TrackerResult<PullRequestFacts[]>>>;
+    one(number: number): Promise<TrackerResult<PullRequestFacts>>;
+  } | null;
+  logTail(one: PullRequestFacts, check: string, lines: number): Promise<TrackerResult<string[]>>;
+  threads(one: PullRequestFacts): Promise<TrackerResult<ReviewThread[]>>;
+  /** The response to the request to merge. */
+  merge(one: PullRequestFacts): Promise<{ status: number; message: string }>;
+}
+
+export function codeHostOf({ repo }: TrackerSettings, reader: HostReader): CodeHost {
+  const own = reader.open(repo)!;
+  return {
+    pullRequests: async (questions) => await own.ask(questions),
+    async pullRequest(reference) {
+      const found = readReference(reference, reader.webOrigin, [reader.kind]);
+      if (found === null || found.number < 1) return absent;
+      // Claimed from another repository, such as the upstream of a fork.
+      const from = found.repo === null || sameRepo(found.repo, repo) ? own : reader.open(found.repo);
+      return from === null ? absent : await resultOf(async () => await from.one(found.number));
+    },
+    logTail: async (...given) => await resultOf(async () => await reader.logTail(...given)),
+    threads: async (one) => await resultOf(async () => await reader.threads(one)),
+    async merge(one) {
+      try {
+        const { status, message } = await reader.merge(one);
+        if (status === 200) return { merged: true };
+        if (status === 409) return { merged: false, why: `It changed since the last check: ${message}.` };
+        if (status === 404) return { merged: false, why: "The token cannot merge it, or it no longer exists." };
+        return { merged: false, why: `${reader.title} refused the merge: ${message}.` };
+      } catch (error) {
+        // It may have been merged anyway; the next poll shows it.
+        return { merged: false, why: failureOf(error).why };
+      }
+    },
+  };
+}
+
+/** How an adapter reads issues. Its functions may throw `Unanswered`. */
+interface IssueReader {
+  webOrigin: string;
+  kinds: readonly string[];
+  /** Numbers per batch. */
+  most: number;
+  isRepo(name: string): boolean;
+  one(repo: string, number: number): Promise<TrackerResult<IssueFacts>>;
+  /** Issues of the tracker's own repository; a missing one is absent. */
+  many(numbers: readonly number[]): Promise<ReadonlyMap<number, TrackerResult<IssueFacts>>>;
+}
+
+export function issuesOf({ repo }: TrackerSettings, reader: IssueReader): Pick<Tracker, "issue" | "issues"> {
+  const read = (text: string): { repo: string; number: number } | null => {
+    const found = readReference(text, reader.webOrigin, reader.kinds);
+    if (found === null || found.number < 1) return null;
+    return found.repo !== null && !reader.isRepo(found.repo)
+      ? null
+      : { repo: found.repo ?? repo, number: found.number };
+  };
+  const issue = async (text: string): Promise<TrackerResult<IssueFacts>> => {
+    const found = read(text);
+    return found === null ? absent : await resultOf(async () => await reader.one(found.repo, found.number));
+  };
+  return {
+    issue,
+    async issues(references) {
+      const results = new Map<string, TrackerResult<IssueFacts>>();
+      const own = new Map<string, number>();
+      for (const text of references) {
+        const found = read(text);
+        // Other repositories are rare: one request each.
+        if (found === null || !sameRepo(found.repo, repo)) results.set(text, await issue(text));
+        else own.set(text, found.number);
+      }
+      const numbers = [...new Set(own.values())].toSorted((a, b) => a - b);
+      for (let at = 0; at < numbers.length; at += reader.most) {
+        const batch = numbers.slice(at, at + reader.most);
+        const found = await resultOf(async () => known(await reader.many(batch)));
+        for (const [text, number] of own) {
+          if (!batch.includes(number)) continue;
+          results.set(text, found.is === "known" ? (found.value.get(number) ?? absent) : found);
+        }
+      }
+      return results;
+    },
+  };
 }
 
 /** Limits for tests. */

@@ -4,7 +4,14 @@
  */
 import { lazy } from "../../base/lazy.ts";
 import type { Run } from "../../base/run.ts";
-import type { TrackerResult, CodeHost, Tracker, Trackers, TrackerSettings } from "../../ports/tracker.ts";
+import type {
+  CodeHost,
+  Tracker,
+  TrackerFailure,
+  TrackerResult,
+  Trackers,
+  TrackerSettings,
+} from "../../ports/tracker.ts";
 import type { Account } from "./account.ts";
 import { trackers as registry } from "./registry.ts";
 import type { Bounds, OpenedTracker } from "./result.ts";
@@ -44,7 +51,7 @@ export function createTrackers(options: TrackersOptions): Trackers {
         found = new LazyTracker({ type, repo, baseUrl, tokenEnv }, async () => {
           const shared = await account(settings);
           const opened = await registry[settings.type].open(settings, shared, options.bounds ?? {});
-          if (closed) opened.close();
+          if (closed) opened.http.close();
           return { opened, account: shared };
         });
         trackers.set(name, found);
@@ -74,7 +81,7 @@ class LazyTracker implements Tracker {
   readonly host: CodeHost | null;
   readonly #open: () => Promise<Ready>;
   #ready: Ready | null = null;
-  #failure: string | null = null;
+  #failure: TrackerFailure | null = null;
 
   constructor(settings: TrackerSettings, open: () => Promise<Ready>) {
     this.settings = settings;
@@ -91,15 +98,15 @@ class LazyTracker implements Tracker {
   }
 
   budget(): ReturnType<Tracker["budget"]> {
-    const counts = this.#ready?.opened.counts() ?? { requests: 0, notModified: 0 };
+    const { requests = 0, notModified = 0 } = this.#ready?.opened.http ?? {};
     const limits = this.#ready?.account.limits;
     const { remaining = null, restsUntil = null } = limits ?? {};
-    return { ...counts, remaining, restsUntil, failure: this.#failure };
+    return { requests, notModified, remaining, restsUntil, failure: this.#failure };
   }
 
   close(): void {
     // A tracker that is still opening is closed by `for`.
-    this.#ready?.opened.close();
+    this.#ready?.opened.http.close();
   }
 
   #host(): CodeHost {
@@ -118,14 +125,14 @@ class LazyTracker implements Tracker {
   }
 
   #note<T>(answer: TrackerResult<T>): TrackerResult<T> {
-    this.#failure = answer.is === "unknown" ? answer.why : null;
+    this.#failure = answer.is === "unknown" ? answer : null;
     return answer;
   }
 
   #noteAll<T>(answers: Map<string, TrackerResult<T>>): Map<string, TrackerResult<T>> {
     if (answers.size === 0) return answers;
     const failed = [...answers.values()].find((answer) => answer.is === "unknown");
-    this.#failure = failed?.is === "unknown" ? failed.why : null;
+    this.#failure = failed?.is === "unknown" ? failed : null;
     return answers;
   }
 }

@@ -3,7 +3,7 @@ import { asSessionId } from "../../contract/ids.ts";
 import type { PullRequestFacts } from "../../contract/tracker.ts";
 import { intent } from "../../supervisor/facts.fixture.ts";
 import { pullRequest } from "../reactions/pull-request.fixture.ts";
-import { trackerFinding } from "./health.ts";
+import { trackerFinding } from "../../api/tracker.ts";
 import { trackingWorld } from "./tracking.fixture.ts";
 
 const own = (branch: string, more: Partial<PullRequestFacts> = {}): PullRequestFacts =>
@@ -48,7 +48,12 @@ test("[TRACKER-40] a tracker that fails, throws or rests changes nothing, and sa
   };
   await world.tracking.poll();
   expect(json()).toMatchObject({ state: "failing", why: "nonsense" });
-  app.answer = () => ({ is: "unknown", why: "No token for GitHub: set GITHUB_TOKEN.", retryAt: null });
+  app.answer = () => ({
+    is: "unknown",
+    why: "No token for GitHub: set GITHUB_TOKEN.",
+    retryAt: null,
+    token: "missing",
+  });
   await world.tracking.poll();
   expect(json()?.state).toBe("no-token");
   app.answer = () => ({ is: "absent" });

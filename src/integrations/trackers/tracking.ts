@@ -1,12 +1,12 @@
 /**
- * Asks trackers what became of the sessions' pull requests and issues, off the hot path: one question a repository for all
- * of its sessions, each with a deadline. What is different goes on record; what was not said changes nothing.
+ * Polls trackers for the sessions' pull requests and issues, off the hot path: one query per repository for all of its
+ * sessions, each with a deadline. Differences are recorded; a missing response changes nothing.
  */
 import { isDue, isTracked, pollDelay } from "../reactions/polling.ts";
 import { bounded } from "../../base/async.ts";
 import { reach } from "../../base/test-points.ts";
 import type { ProjectSettings, ProjectTracker } from "../../ports/projects.ts";
-import type { TrackerResult, Tracker, Trackers } from "../../ports/tracker.ts";
+import type { TrackerFailure, TrackerResult, Tracker, Trackers } from "../../ports/tracker.ts";
 import { messageOf } from "../../contract/errors.ts";
 import type { ProjectId, SessionId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
@@ -19,9 +19,9 @@ import { TrackerHealth } from "./health.ts";
 import { askAll, questionOf, renamedTo, TrackerRecord } from "./record.ts";
 
 /** Longer than the adapters' own deadlines for a query in several parts. */
-const askDeadlineMs = 45_000;
+const queryDeadlineMs = 45_000;
 
-export interface TrackingParts extends Pick<Services, "store" | "settings" | "workspaces" | "clock" | "log"> {
+export interface TrackingServices extends Pick<Services, "store" | "settings" | "workspaces" | "clock" | "log"> {
   trackers: Trackers;
   polled: PollTimes;
 }
@@ -39,14 +39,14 @@ interface Group {
 }
 
 export class Tracking {
-  readonly #parts: TrackingParts;
+  readonly #services: TrackingServices;
   readonly #onPolled: (ids: SessionId[]) => Promise<void>;
   readonly #health = new Map<Tracker, TrackerHealth>();
   readonly record: TrackerRecord;
   #timer: NodeJS.Timeout | undefined;
   readonly #rounds = new Coordinator<null>({
     run: () => this.#one(),
-    onError: (_, error) => this.#parts.log.warn("polling the trackers failed", { error: messageOf(error) }),
+    onError: (_, error) => this.#services.log.warn("polling the trackers failed", { error: messageOf(error) }),
     onSettled: () => {
       clearTimeout(this.#timer);
       this.#timer = undefined;
@@ -59,16 +59,16 @@ export class Tracking {
   #closed = false;
 
   /** @param onPolled receives the sessions of each round. */
-  constructor(parts: TrackingParts, onPolled: (ids: SessionId[]) => Promise<void>) {
-    this.#parts = parts;
+  constructor(services: TrackingServices, onPolled: (ids: SessionId[]) => Promise<void>) {
+    this.#services = services;
     this.#onPolled = onPolled;
-    this.record = new TrackerRecord(parts, () => this.#closed);
+    this.record = new TrackerRecord(services, () => this.#closed);
   }
 
   /** Called when something changed on the board: there may be more or fewer sessions to poll. */
   schedule(atOnce = false): void {
     if (this.#closed || (this.#timer !== undefined && !atOnce)) return;
-    const delay = atOnce ? 0 : pollDelay(this.#candidates(), this.#parts.clock.now());
+    const delay = atOnce ? 0 : pollDelay(this.#candidates(), this.#services.clock.now());
     // Results of a previous daemon are old: the first poll is not delayed.
     const wait = this.#polled ? delay : 0;
     clearTimeout(this.#timer);
@@ -89,27 +89,31 @@ export class Tracking {
 
   trackerFor(settings: ProjectTracker): Tracker {
     const { webhookSecretEnv: _, ...rest } = settings;
-    const tracker = this.#parts.trackers.for(rest);
+    const tracker = this.#services.trackers.for(rest);
     if (!this.#health.has(tracker)) this.#health.set(tracker, new TrackerHealth());
     return tracker;
   }
 
   /** One query with a deadline. Failures are results too, and are recorded in the tracker's health. */
-  async ask<T>(
+  async query<T>(
     settings: ProjectTracker,
-    question: (tracker: Tracker) => Promise<TrackerResult<T>>,
+    send: (tracker: Tracker) => Promise<TrackerResult<T>>,
   ): Promise<TrackerResult<T>> {
     const tracker = this.trackerFor(settings);
-    const answer = await this.#bounded(tracker, question(tracker));
-    if (answer !== null && answer.is !== "unknown") this.#health.get(tracker)?.ok(this.#parts.clock.now());
-    else if (answer?.is === "unknown") this.#health.get(tracker)?.failed(answer.why);
-    return answer ?? { is: "unknown", why: this.#why(tracker), retryAt: null };
+    const health = this.#health.get(tracker)!;
+    const now = this.#services.clock.now();
+    const result = await this.#bounded(tracker, send(tracker));
+    if (result === null)
+      return { is: "unknown", why: health.json("", tracker, now).why ?? "No response.", retryAt: null };
+    if (result.is === "unknown") health.failed(result);
+    else health.ok(this.#services.clock.now());
+    return result;
   }
 
   report(): TrackerJson[] {
-    const now = this.#parts.clock.now();
-    return this.#parts.store.projects().flatMap(({ id }) => {
-      const settings = this.#parts.settings.last(id);
+    const now = this.#services.clock.now();
+    return this.#services.store.projects().flatMap(({ id }) => {
+      const settings = this.#services.settings.last(id);
       if (settings === null) return [];
       const trackers = new Set(trackersOf(settings).map((one) => this.trackerFor(one)));
       return [...trackers].flatMap((tracker) => {
@@ -120,9 +124,9 @@ export class Tracking {
   }
 
   #renamed(project: ProjectId, tracker: Tracker): string | null {
-    const polled = this.#parts.store
+    const polled = this.#services.store
       .sessions()
-      .filter((session) => session.project === project && this.#parts.polled.pullRequests.has(session.id));
+      .filter((session) => session.project === project && this.#services.polled.pullRequests.has(session.id));
     const name = tracker.host === null ? null : renamedTo(polled, tracker.settings.repo);
     return name === null ? null : `The repository was renamed to ${name}.`;
   }
@@ -131,17 +135,17 @@ export class Tracking {
     this.#closed = true;
     clearTimeout(this.#timer);
     void this.#rounds.close();
-    await bounded(this.#parts.trackers.close(), 500).catch(() => undefined);
+    await bounded(this.#services.trackers.close(), 500).catch(() => undefined);
   }
 
   #candidates(): SessionState[] {
     const known = new Set(
-      this.#parts.store
+      this.#services.store
         .projects()
-        .filter(({ id }) => trackersOf(this.#parts.settings.last(id)).length > 0)
+        .filter(({ id }) => trackersOf(this.#services.settings.last(id)).length > 0)
         .map(({ id }) => id),
     );
-    return this.#parts.store.sessions().filter((session) => known.has(session.project));
+    return this.#services.store.sessions().filter((session) => known.has(session.project));
   }
 
   async #one(): Promise<void> {
@@ -149,17 +153,19 @@ export class Tracking {
     this.#fresh = false;
     this.#polled = true;
     const groups = await this.#groups(fresh);
-    const polled = await Promise.all([...this.#byHost(groups, fresh), ...this.#byTracker(groups)].map((ask) => ask()));
+    const polled = await Promise.all(
+      [...this.#byHost(groups, fresh), ...this.#byTracker(groups)].map((poll) => poll()),
+    );
     await reach("tracking.asked");
     if (!this.#closed) await this.#onPolled([...new Set(polled.flat())]);
   }
 
   /** Settings are read again each round; one bad file does not keep other projects from being polled. */
   async #groups(fresh: boolean): Promise<Group[]> {
-    const { pullRequests, issues } = this.#parts.polled;
-    const now = this.#parts.clock.now();
+    const { pullRequests, issues } = this.#services.polled;
+    const now = this.#services.clock.now();
     const groups = new Map<ProjectId, SessionState[]>();
-    for (const session of this.#parts.store.sessions()) {
+    for (const session of this.#services.store.sessions()) {
       const polledAt = pullRequests.get(session.id) ?? issues.get(session.id) ?? null;
       if (fresh ? isTracked(session) : isDue(session, polledAt, now))
         groups.set(session.project, [...(groups.get(session.project) ?? []), session]);
@@ -167,7 +173,7 @@ export class Tracking {
     const all = await Promise.all(
       [...groups].map(async ([project, sessions]): Promise<Group[]> => {
         try {
-          return [{ settings: await this.#parts.settings.forSession(project), sessions }];
+          return [{ settings: await this.#services.settings.forSession(project), sessions }];
         } catch {
           return [];
         }
@@ -185,10 +191,10 @@ export class Tracking {
       );
       if (questions.length === 0) return [];
       const answers = await this.#bounded(tracker, askAll(tracker, host, members, questions));
-      const hidden = `${tracker.settings.repo} does not exist, or the token cannot access it.`;
+      const why = `${tracker.settings.repo} does not exist, or the token cannot access it.`;
       return await this.#take(tracker, members, answers, {
-        hidden,
-        polled: this.#parts.polled.pullRequests,
+        hidden: { why, token: "refused" },
+        polled: this.#services.polled.pullRequests,
         take: (session, facts) =>
           this.record.pullRequests(session, { branch: this.#branchOf(session), repo: tracker.settings.repo }, facts),
       });
@@ -211,7 +217,7 @@ export class Tracking {
       }
       return await this.#take(tracker, wanted, bySession, {
         hidden: null,
-        polled: this.#parts.polled.issues,
+        polled: this.#services.polled.issues,
         take: (session, facts) => this.record.issue(session, facts),
       });
     });
@@ -235,7 +241,7 @@ export class Tracking {
 
   #branchOf(session: SessionState): string {
     try {
-      const live = this.#parts.workspaces.liveBranch(session.workspacePath);
+      const live = this.#services.workspaces.liveBranch(session.workspacePath);
       // A detached HEAD is shown as a commit, not as a branch.
       return live === null || /^[0-9a-f]{8}$/.test(live) ? session.branch : live;
     } catch {
@@ -249,7 +255,7 @@ export class Tracking {
     answers: ReadonlyMap<string, TrackerResult<T>> | null,
     by: {
       /** What a missing entry means; null if it is a normal result. */
-      hidden: string | null;
+      hidden: TrackerFailure | null;
       polled: Map<SessionId, number>;
       take: (session: SessionState, value: T) => Promise<void>;
     },
@@ -257,51 +263,47 @@ export class Tracking {
     const health = this.#health.get(tracker);
     if (answers === null || this.#closed) return [];
     const polled: SessionId[] = [];
-    let why: string | null = null;
+    let failure: TrackerFailure | null = null;
     for (const { session } of members) {
       const answer = answers.get(session.id);
       if (answer === undefined) continue;
       if (answer.is === "unknown" || (answer.is === "absent" && by.hidden !== null)) {
-        why ??= answer.is === "unknown" ? answer.why : by.hidden;
+        failure ??= answer.is === "unknown" ? answer : by.hidden;
         continue;
       }
       try {
         if (answer.is === "known") await by.take(session, answer.value);
-        by.polled.set(session.id, this.#parts.clock.now());
+        by.polled.set(session.id, this.#services.clock.now());
         polled.push(session.id);
       } catch (error) {
-        why ??= messageOf(error);
-        this.#parts.log.warn("recording a tracker's result failed", {
+        failure ??= { why: messageOf(error) };
+        this.#services.log.warn("recording a tracker's result failed", {
           session: session.id,
           error: messageOf(error),
         });
       }
     }
-    if (why !== null) health?.failed(why);
-    else health?.ok(this.#parts.clock.now());
+    if (failure !== null) health?.failed(failure);
+    else health?.ok(this.#services.clock.now());
     return polled;
   }
 
   #rests(tracker: Tracker): boolean {
     const { restsUntil } = tracker.budget();
-    return restsUntil !== null && restsUntil > this.#parts.clock.now();
+    return restsUntil !== null && restsUntil > this.#services.clock.now();
   }
 
   async #bounded<T>(tracker: Tracker, work: Promise<T>): Promise<T | null> {
     const health = this.#health.get(tracker);
     try {
-      const answer = await bounded(work, askDeadlineMs);
+      const answer = await bounded(work, queryDeadlineMs);
       if (answer !== "too-late") return answer;
-      health?.failed(`No response within ${askDeadlineMs / 1000} s.`);
+      health?.failed({ why: `No response within ${queryDeadlineMs / 1000} s.` });
     } catch (error) {
-      health?.failed(messageOf(error));
-      this.#parts.log.warn("polling a tracker failed", { error: messageOf(error) });
+      health?.failed({ why: messageOf(error) });
+      this.#services.log.warn("polling a tracker failed", { error: messageOf(error) });
     }
     return null;
-  }
-
-  #why(tracker: Tracker): string {
-    return this.#health.get(tracker)?.json("", tracker, this.#parts.clock.now()).why ?? "No response.";
   }
 }
 

@@ -1,10 +1,10 @@
 /**
- * The one fold of a session's events into what a person reads: the daemon's ready snapshot and the dashboard are made by
- * it. Takes events from the wire (`at` as ISO text) and from the store (milliseconds); the transcript has milliseconds.
+ * Builds the readable transcript from a session's events, for the daemon's snapshot, the CLI and the dashboard. Accepts
+ * events from the wire (`at` as ISO text) and from the store (milliseconds); the transcript has milliseconds.
  *
- * An event costs the same however long the transcript is: items stand in a map under the event that placed them, and
- * only those that a later event can still change are looked up. So a fold can be saved and taken up again with its head
- * and those few items, without the others (see `saved`).
+ * An event costs the same however long the transcript is: a map has each item under the event that placed it, and only
+ * items that a later event can still change are looked up. So a transcript can be saved, and continued later with its
+ * head and those few items (see `saved`).
  */
 import type { StoredEvent } from "../../contract/event.ts";
 import { fold } from "./reducer.ts";
@@ -18,23 +18,23 @@ import type {
 } from "../../contract/transcript.ts";
 import { FoldState, referred, type SavedTranscript } from "./state.ts";
 
-/** An event as the API gives it, or as the store does. */
+/** An event of the API or of the store. */
 export interface TranscriptEvent {
   seq: number;
   at: number | string;
   type: string;
 }
 
-/** What one event did to the items, by their `seq`. An item that moved is removed and placed. */
+/** Items that one event changed, by their `seq`. An item that moved is removed and placed. */
 export interface TranscriptChange {
   /** Placed or replaced. */
   changed: readonly number[];
   removed: readonly number[];
-  /** Whether something beside the items is another than before. */
+  /** Whether anything but the items changed. */
   head: boolean;
 }
 
-/** Of what is saved: raised when a fold gives another result for the same events. */
+/** Of saved transcripts: raised when the reducer returns another result for the same events. */
 export const transcriptFormat = 2;
 
 export function transcriptOf(events: Iterable<TranscriptEvent>): Transcript {
@@ -43,7 +43,7 @@ export function transcriptOf(events: Iterable<TranscriptEvent>): Transcript {
   return builder.transcript();
 }
 
-/** The fold of a page, to go on with. */
+/** Continues a page. */
 export function builderOf(page: TranscriptPage): TranscriptBuilder {
   const { items, pinned, refs, older: _older, ...head } = page;
   return new TranscriptBuilder({ head, refs }, items, pinned);
@@ -51,11 +51,11 @@ export function builderOf(page: TranscriptPage): TranscriptBuilder {
 
 export class TranscriptBuilder {
   readonly #state: FoldState;
-  /** Items before this one are known and not shown: there is a gap behind them. */
+  /** Items before this one are known but not shown, because others between them are missing. */
   #shownFrom: number;
   #shown: Transcript | null = null;
 
-  /** Goes on where a saved fold ended; `items` and `pinned`, in order, must hold those that its refs name. */
+  /** Continues a saved transcript; `items` and `pinned`, in order, must contain those that its refs name. */
   constructor(
     saved: SavedTranscript | null = null,
     items: readonly TranscriptItem[] = [],
@@ -103,7 +103,7 @@ export class TranscriptBuilder {
     return this.#state.saved();
   }
 
-  /** Puts the page of items before those that are shown; what is known of one of them already is newer. */
+  /** Adds an older page of items; an item that is already known is newer. */
   prepend(older: readonly TranscriptItem[]): void {
     const known = new Map([...older.map((item) => [item.seq, item] as const), ...this.#state.items]);
     this.#state.items.clear();
@@ -112,14 +112,14 @@ export class TranscriptBuilder {
     this.#shown = null;
   }
 
-  /** Lets go of items that no later event can change; whoever keeps them has read them. */
+  /** Drops items that no later event can change; the caller has stored them. */
   forgetSettled(): void {
     const kept = new Set(referred(this.saved().refs));
     for (const seq of this.#state.items.keys()) if (!kept.has(seq)) this.#state.items.delete(seq);
     this.#shown = null;
   }
 
-  /** An event that is in the transcript already changes nothing. */
+  /** An event that is already in the transcript changes nothing. */
   push(event: TranscriptEvent): TranscriptChange {
     if (event.seq <= this.#state.head.seq) return noChange;
     const before = this.#state.head;

@@ -1,14 +1,14 @@
-/** Items as a ready transcript holds them: what a tool was given and gave back is shortened; events have all of it. */
+/** Items as the snapshot stores them: input and output of tools are shortened; events have all of it. */
 import type { ToolItem, TranscriptItem } from "../../contract/transcript.ts";
 
 /** Of each of a tool call's content, input and output. */
 const maxFieldChars = 16 * 1024;
-/** What names, quotes and brackets of one value take, about. */
+/** About the size of one value's name, quotes and brackets. */
 const perValue = 8;
-/** No tool means more than this; an agent that nests deeper only wants to see us fail. */
+/** No real tool nests deeper. */
 const maxDepth = 32;
 
-/** The same object when nothing had to be shortened. Shortening again changes nothing. */
+/** Returns the same object if nothing had to be shortened. Shortening again changes nothing. */
 export function compactItem(item: TranscriptItem): TranscriptItem {
   if (item.item !== "tool") return item;
   const content = shorten(item.content);

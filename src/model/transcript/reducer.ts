@@ -3,41 +3,36 @@ import type { StoredEvent } from "../../contract/event.ts";
 import type { PromptItem, ToolItem, TranscriptHead, TranscriptItem } from "../../contract/transcript.ts";
 import type { FoldState } from "./state.ts";
 
-/** Longer words go on in another item: nobody's screen, and no row of the snapshot, has to hold 100 MB of them. */
+/** Longer text continues in another item: no screen and no row of the snapshot should contain 100 MB. */
 export const maxItemText = 128 * 1024;
-/** A prompt may still go back to the queue when the agent that got it is gone; nothing older than these does. */
+/** A prompt can return to the queue when its agent is gone, but none older than these. */
 const promptMemory = 16;
-/** A call that is done with may still be told of once more; without a bound, a turn of 100,000 calls would refer to all. */
+/** A finished call may still get an update; without a bound, a turn of 100,000 calls would keep a reference to each. */
 const toolMemory = 100;
 
-type WordItem = Extract<TranscriptItem, { item: "text" | "thought" | "workspace-output" }>;
-type Words = WordItem extends infer One ? (One extends WordItem ? Omit<One, "continued"> : never) : never;
+type TextItem = Extract<TranscriptItem, { item: "text" | "thought" | "workspace-output" }>;
+type NewText = TextItem extends infer One ? (One extends TextItem ? Omit<One, "continued"> : never) : never;
 
-const wholeFields = ["content", "rawInput", "rawOutput"] as const;
+const completeFields = ["content", "rawInput", "rawOutput"] as const;
 
 export function fold(state: FoldState, event: StoredEvent): void {
   const { seq, at } = event;
   const placed = { key: String(seq), seq, at };
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- how the session is run is not part of the chat
   switch (event.type) {
     case "agent.text":
-      return words(state, { ...placed, item: "text", text: event.text, messageId: event.messageId ?? null });
+      return addText(state, { ...placed, item: "text", text: event.text, messageId: event.messageId ?? null });
     case "agent.thought":
-      return words(state, { ...placed, item: "thought", text: event.text });
+      return addText(state, { ...placed, item: "thought", text: event.text });
     case "workspace.output":
-      return words(state, { ...placed, item: "workspace-output", text: event.text });
+      return addText(state, { ...placed, item: "workspace-output", text: event.text });
     case "tool.updated":
       return tool(state, event);
     case "prompt.admitted": {
       const { promptId, by, attachments = [] } = event;
-      const words = { attachments, by, state: "queued", edited: false, reason: null } as const;
-      const prompt: PromptItem = {
-        ...placed,
-        key: `prompt:${promptId}`,
-        item: "prompt",
-        promptId,
-        ...words,
-        ...textOf(event),
-      };
+      const queued = { state: "queued", edited: false, reason: null } as const;
+      const named = { key: `prompt:${promptId}`, item: "prompt", promptId, by, attachments } as const;
+      const prompt: PromptItem = { ...placed, ...named, ...queued, ...textOf(event) };
       return state.set({ queue: [...state.head.queue, prompt], primerUsed: true });
     }
     case "prompt.edited":
@@ -105,8 +100,8 @@ export function fold(state: FoldState, event: StoredEvent): void {
     case "launch.started": {
       const { launch, how, attempt } = event;
       state.launch = seq;
-      const words = { launch, how, attempt, state: "starting", reason: null, lastLines: [] } as const;
-      return state.place({ ...placed, item: "launch", ...words, lastLines: [] });
+      const fields = { launch, how, attempt, state: "starting", reason: null, lastLines: [] };
+      return state.place({ ...placed, item: "launch", ...fields, state: "starting" });
     }
     case "launch.up":
       return launched(state, event.launch, { state: "up" });
@@ -158,74 +153,44 @@ export function fold(state: FoldState, event: StoredEvent): void {
       return state.place({ ...placed, item: "notice", level: event.level, text: event.text });
     case "reaction.escalated":
       return state.place({ ...placed, item: "notice", level: "warn", text: event.why });
-    // How the session is run is not part of what was said.
-    case "pull-request.seen":
-    case "pull-request.lost":
-    case "pull-request.claimed":
-    case "issue.seen":
-    case "reaction.fired":
-    case "reaction.cleared":
-    case "notification":
-    case "notification.sent":
-    case "session.created":
-    case "session.intent":
-    case "session.renamed":
-    case "workspace.ready":
-    case "workspace.trashed":
-    case "workspace.restored":
-    case "workspace.gone":
-    case "workspace.failed":
-    case "launch.adopted":
-    case "conversation.pinned":
-    case "conversation.used":
-    case "activity.changed":
-      return;
-    default:
-      // What a newer daemon tells.
-      event satisfies never;
   }
 }
 
 const copiedText = (original: string): string =>
   `This home is a copy. The session's agent, worktree and conversation belong to the original, ${original}.`;
 
-function words(state: FoldState, words: Words): void {
+function addText(state: FoldState, added: NewText): void {
   const last = state.find(state.last);
-  const isSame = last?.item === words.item && (words.item !== "text" || messageOf(last) === words.messageId);
-  if (isSame && last.text.length + words.text.length <= maxItemText) {
-    return state.replace({ ...last, text: last.text + words.text });
+  const isSame = last?.item === added.item && (added.item !== "text" || messageOf(last) === added.messageId);
+  if (isSame && last.text.length + added.text.length <= maxItemText) {
+    return state.replace({ ...last, text: last.text + added.text });
   }
-  state.place({ ...words, continued: isSame });
+  state.place({ ...added, continued: isSame });
 }
 
 function tool(state: FoldState, event: Extract<StoredEvent, { type: "tool.updated" }>): void {
   const { seq, at, type: _type, toolCallId, ...fields } = event;
-  const whole = Object.fromEntries(wholeFields.filter((name) => name in fields).map((name) => [name, seq]));
+  const complete = Object.fromEntries(completeFields.filter((name) => name in fields).map((name) => [name, seq]));
   const known = state.find(state.tools.get(toolCallId));
   if (known?.item === "tool") {
     const abandoned = known.abandoned && fields.status === undefined;
     const { cut, ...rest } = known;
-    const merged: ToolItem = { ...rest, ...fields, whole: { ...known.whole, ...whole }, abandoned };
-    // Fields of before stay as short as they were; those that are new are whole.
+    const merged: ToolItem = { ...rest, ...fields, whole: { ...known.whole, ...complete }, abandoned };
+    // Earlier fields stay as short as they were; new ones are complete.
     return state.replace(
-      cut === true && wholeFields.some((name) => !(name in whole) && name in known.whole) ? { ...merged, cut } : merged,
+      cut === true && completeFields.some((name) => !(name in complete) && name in known.whole)
+        ? { ...merged, cut }
+        : merged,
     );
   }
   state.tools.set(toolCallId, seq);
   forgetOldestTool(state);
-  const empty = {
-    title: null,
-    kind: null,
-    status: null,
-    content: [],
-    locations: [],
-    rawInput: null,
-    rawOutput: null,
-  };
-  state.place({ key: String(seq), seq, at, item: "tool", toolCallId, ...empty, ...fields, whole, abandoned: false });
+  const unset = { title: null, kind: null, status: null, content: [], locations: [], rawInput: null, rawOutput: null };
+  const placed = { key: String(seq), seq, at, item: "tool", toolCallId } as const;
+  state.place({ ...placed, ...unset, ...fields, whole: complete, abandoned: false });
 }
 
-/** Into its place among the items, or another word about one that has it. */
+/** Moves a queued prompt to the items, or updates one that is there. */
 function prompt(
   state: FoldState,
   event: { promptId: string; seq: number; at: number },
@@ -262,13 +227,13 @@ function launched(state: FoldState, launch: string, now: Partial<Extract<Transcr
   if (item?.item === "launch" && item.launch === launch) state.replace({ ...item, ...now });
 }
 
-/** What failed is told by the reset that comes of it, with what can be done. */
+/** The reset that follows explains the failure and what to do. */
 function lostConversation(state: FoldState): void {
   const item = state.find(state.launch);
   if (item?.item === "launch" && item.state === "failed") state.replace({ ...item, conversationGone: true });
 }
 
-/** An agent may number its calls from 1 in each turn: an id that was done with is then another call. */
+/** An agent may number its calls from 1 in each turn: a finished id then means another call. */
 function forgetFinishedTools(state: FoldState): void {
   for (const [id, seq] of state.tools) {
     const tool = state.find(seq);
@@ -276,9 +241,9 @@ function forgetFinishedTools(state: FoldState): void {
   }
 }
 
-/** One that runs goes to the end of the line. Two looks for each new call, so that those that run never add up. */
+/** A running call moves to the end. Checks two per new call, so that running calls never accumulate. */
 function forgetOldestTool(state: FoldState): void {
-  for (let looks = 0; looks < 2 && state.tools.size > toolMemory; looks++) {
+  for (let checked = 0; checked < 2 && state.tools.size > toolMemory; checked++) {
     const [oldest] = state.tools;
     const [id, seq] = oldest!;
     const tool = state.find(seq);

@@ -1,6 +1,6 @@
 /**
- * What a fold of events has so far: the head, the items it knows, and where those stand that a later event can still change.
- * All of it but the items can be saved as plain JSON (see `saved`).
+ * The reducer's state: the head, the known items, and references to those that a later event can still change. All but
+ * the items can be saved as JSON (see `saved`).
  */
 import type { TranscriptHead, TranscriptItem, TranscriptRefs } from "../../contract/transcript.ts";
 
@@ -12,17 +12,17 @@ export interface SavedTranscript {
 export class FoldState {
   readonly items: Map<number, TranscriptItem>;
   head: TranscriptHead;
-  /** The last item: words that follow are added to it. */
+  /** The last item: following text is added to it. */
   last: number | null;
   readonly tools: Map<string, number>;
   readonly permissions: Map<string, number>;
   readonly prompts: Map<string, number>;
   launch: number | null;
-  /** By the event that is being folded. */
+  /** By the current event. */
   changed: number[] = [];
   removed: number[] = [];
 
-  /** @param items in order; they must hold those that the saved refs name. */
+  /** @param items in order; they must contain those that the saved refs name. */
   constructor(saved: SavedTranscript | null, items: readonly TranscriptItem[]) {
     const { head, refs } = saved ?? { head: emptyHead, refs: noRefs };
     this.items = new Map(items.map((item) => [item.seq, item]));
@@ -72,7 +72,7 @@ export class FoldState {
   }
 }
 
-/** The items that a saved fold needs to go on. */
+/** The items that a saved transcript needs to continue. */
 export function referred(refs: TranscriptRefs): number[] {
   const listed = [...refs.tools, ...refs.permissions, ...refs.prompts].map(([, seq]) => seq);
   return [...new Set([...listed, refs.last, refs.launch].filter((seq) => seq !== null))].sort((a, b) => a - b);

@@ -11,30 +11,19 @@ import { showToast } from "../shared/ui/toast.tsx";
 
 export function Announcer() {
   const [text, setText] = useState("");
-  useEffect(
-    () =>
+  useEffect(() => {
+    if (preferences.getState().push !== null) void checkPush();
+    const stops = [
       onChanges((changes) => {
         const alerts = alertsFor(changes);
         if (alerts.length > 0) setText(alerts.map((alert) => `${alert.session}: ${plainText(alert.text)}`).join(" "));
       }),
-    [],
-  );
-  useEffect(
-    () =>
       onEvents("*", (events) => {
         for (const { title, text } of notificationAlerts(events, statusNow)) showToast(plainText(`${title}. ${text}`));
       }),
-    [],
-  );
-  useEffect(
-    () =>
-      onDevices((added) => {
-        if (added !== null) showToast(plainText(describeDevice(added)), "fault");
-      }),
-    [],
-  );
-  useEffect(() => {
-    if (preferences.getState().push !== null) void checkPush();
+      onDevices((added) => void (added !== null && showToast(plainText(describeDevice(added)), "fault"))),
+    ];
+    return () => stops.forEach((stop) => stop());
   }, []);
   return (
     <p aria-live="polite" className="sr-only">

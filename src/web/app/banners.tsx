@@ -3,7 +3,8 @@ import { useEffect, useState, useSyncExternalStore, type ReactNode } from "react
 import { useStore } from "zustand";
 import { pageBuild, wake } from "../shared/data/connect.ts";
 import { useLive } from "../shared/data/live.ts";
-import { dropStates, storage } from "../shared/data/session-cache.ts";
+import { dropStates } from "../shared/data/session-cache.ts";
+import { storage } from "../shared/data/storage.ts";
 import { Button } from "../shared/ui/button.tsx";
 
 /** A daemon restart usually takes less than this: not worth an alarm. */
@@ -32,7 +33,7 @@ function Banner({ shown, tone, children }: { shown: boolean; tone: "alert" | "bu
 }
 
 function ConnectionBanner() {
-  const broken = useLive((state) => state.line.is !== "open");
+  const broken = useLive((state) => !state.connected);
   const known = useLive((state) => state.loaded || state.sessions.size > 0);
   const online = useSyncExternalStore(subscribeOnline, () => navigator.onLine);
   const late = useLasting(broken, quietMs);

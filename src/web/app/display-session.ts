@@ -13,25 +13,20 @@ export function useDisplaySession(id: string): SessionJson | undefined {
 
 function displaySelector(id: string): (state: Live) => SessionJson | undefined {
   let shown: SessionJson | undefined;
+  let last: SessionJson | undefined;
   return ({ sessions }) => {
     const now = sessions.get(id);
-    if (now === undefined || shown === undefined || !looksSame(shown, now)) shown = now;
+    if (now !== last && (now === undefined || shown === undefined || !looksSame(shown, now))) shown = now;
+    last = now;
     return shown;
   };
 }
 
 export function looksSame(a: SessionJson, b: SessionJson): boolean {
-  return a === b || visiblePart(a) === visiblePart(b);
+  return visiblePart(a) === visiblePart(b);
 }
 
-const visibleParts = new WeakMap<SessionJson, string>();
-
-function visiblePart(session: SessionJson): string {
-  const known = visibleParts.get(session);
-  if (known !== undefined) return known;
-  const { seq: _seq, lastLine: _lastLine, lastActivityAt, ...rest } = session;
+function visiblePart({ seq: _seq, lastLine: _lastLine, lastActivityAt, ...rest }: SessionJson): string {
   const step = lastActivityAt === null ? null : Math.floor(Date.parse(lastActivityAt) / ageStepMs);
-  const text = JSON.stringify([step, rest]);
-  visibleParts.set(session, text);
-  return text;
+  return JSON.stringify([step, rest]);
 }

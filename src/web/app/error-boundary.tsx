@@ -1,6 +1,6 @@
 /** Shown in place of a view that failed to render. The rest of the frame stays. */
 import { Component, type ReactNode } from "react";
-import { live } from "../shared/data/live.ts";
+import { onReconnect } from "../shared/data/live.ts";
 import { Button } from "../shared/ui/button.tsx";
 
 export class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
@@ -14,9 +14,7 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error: u
 
   /** Code that was missing because the daemon was down can be fetched once it is back. */
   override componentDidMount(): void {
-    this.#stop = live.subscribe(({ line }, { line: before }) => {
-      if (line.is === "open" && before.is !== "open" && isMissing(this.state.error)) this.setState({ error: null });
-    });
+    this.#stop = onReconnect(() => void (isMissing(this.state.error) && this.setState({ error: null })));
   }
 
   override componentWillUnmount(): void {

@@ -3,7 +3,7 @@ import { logIn } from "../shared/data/connect.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { Brand } from "./navigation.tsx";
 import { Commands } from "../shared/ui/code-text.tsx";
-import { Field, TextInput } from "../shared/ui/field.tsx";
+import { Field, Form, TextInput } from "../shared/ui/field.tsx";
 
 const linkCommand = "`holdfast dashboard`";
 
@@ -63,28 +63,19 @@ export function LoginPage({ why }: { why: string | null }) {
           }
         />
       </p>
-      <form
-        className="flex flex-col gap-3 rounded-lg border border-line bg-panel p-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
-      >
+      <Form className="flex flex-col gap-3 rounded-lg border border-line bg-panel p-4" onSubmit={submit}>
         <Field label="Passphrase">
-          {(ids) => (
-            <TextInput
-              {...ids}
-              type="password"
-              autoComplete="current-password"
-              value={passphrase}
-              onChange={(event) => setPassphrase(event.target.value)}
-            />
-          )}
+          <TextInput
+            type="password"
+            autoComplete="current-password"
+            value={passphrase}
+            onChange={(event) => setPassphrase(event.target.value)}
+          />
         </Field>
         <Button type="submit" variant="primary" disabled={busy || passphrase === ""}>
           Log in
         </Button>
-      </form>
+      </Form>
     </Frame>
   );
 }

@@ -40,9 +40,12 @@ export function Header() {
             New session
           </Link>
         )}
-        <IconButton label="Command palette" aria-keyshortcuts="Control+K Meta+K" onClick={() => openOverlay("palette")}>
-          <Command size={16} aria-hidden />
-        </IconButton>
+        <IconButton
+          label="Command palette"
+          aria-keyshortcuts="Control+K Meta+K"
+          onClick={() => openOverlay("palette")}
+          Sign={Command}
+        />
         <ThemeButton />
         <Link
           href="/settings"
@@ -66,11 +69,7 @@ const themes = {
 function ThemeButton() {
   const [theme, setTheme] = usePreference("theme");
   const { next, Sign } = themes[theme];
-  return (
-    <IconButton label={`Theme: ${theme}`} className="max-md:hidden" onClick={() => setTheme(next)}>
-      <Sign size={16} aria-hidden />
-    </IconButton>
-  );
+  return <IconButton label={`Theme: ${theme}`} className="max-md:hidden" onClick={() => setTheme(next)} Sign={Sign} />;
 }
 
 const itemStyles = "relative flex h-14 flex-1 flex-col items-center justify-center gap-0.5 text-xs";

@@ -1,6 +1,6 @@
 /** The command palette (sessions, pages and actions by typing a few letters) and the list of keyboard shortcuts. */
 import { Command } from "cmdk";
-import { useState, type ReactNode } from "react";
+import { useState, type ComponentProps, type ReactNode } from "react";
 import { useLocation } from "wouter";
 import type { SessionJson } from "../../contract/session.ts";
 import { type VerbName, verbs, verbsFor } from "../../model/verbs.ts";
@@ -13,9 +13,6 @@ import { plainText } from "../shared/ui/safe-text.ts";
 import { StatusPill } from "../shared/ui/status-pill.tsx";
 import { openOverlay, shortcuts } from "./shortcuts.ts";
 
-/** `which`: a verb was picked, the session comes next. */
-type Step = { at: "all" } | { at: "which"; verb: VerbName };
-
 const pages = [
   { name: "New session", path: "/new", keywords: [] },
   { name: "Board", path: "/", keywords: [] },
@@ -25,7 +22,8 @@ const pages = [
 
 export default function Palette({ onClose }: { onClose: () => void }) {
   const [path, navigate] = useLocation();
-  const [step, setStep] = useState<Step>({ at: "all" });
+  /** The picked verb; the session comes next. */
+  const [picked, setPicked] = useState<VerbName | null>(null);
   const [query, setQuery] = useState("");
   const may = useMay("all");
   // A snapshot from when it was opened: in a list that moves, the user would pick the wrong session.
@@ -43,27 +41,27 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     <Dialog
       open
       onClose={onClose}
-      title={step.at === "all" ? "Search or run a command" : `${verbs[step.verb].label} which session?`}
+      title={picked === null ? "Search or run a command" : `${verbs[picked].label} which session?`}
     >
       <Command label="Commands" loop className="flex min-h-0 flex-col gap-2">
         <Command.Input
           autoFocus
           value={query}
           onValueChange={setQuery}
-          placeholder={step.at === "all" ? "Session, page or action" : "Session"}
+          placeholder={picked === null ? "Session, page or action" : "Session"}
           className={inputStyles}
           onKeyDown={(event) => {
-            if (event.key === "Backspace" && query === "" && step.at === "which") setStep({ at: "all" });
+            if (event.key === "Backspace" && query === "") setPicked(null);
           }}
         />
         <Command.List className="max-h-[50dvh] overflow-y-auto">
           <Command.Empty className="p-3 text-dim">No matches. Try a session&apos;s id, title or branch.</Command.Empty>
-          {step.at === "which" ? (
+          {picked !== null ? (
             <Group heading="Sessions">
               {sessions
-                .filter((session) => verbs[step.verb].offered(session))
+                .filter((session) => verbs[picked].offered(session))
                 .map((session) => (
-                  <SessionItem key={session.id} session={session} onSelect={() => start(step.verb, session)} />
+                  <SessionItem key={session.id} session={session} onSelect={() => start(picked, session)} />
                 ))}
             </Group>
           ) : (
@@ -99,7 +97,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                     value={`${verbs[name].label} a session`}
                     onSelect={() => {
                       setQuery("");
-                      setStep({ at: "which", verb: name });
+                      setPicked(name);
                     }}
                   >
                     {verbs[name].label} a session …
@@ -158,22 +156,12 @@ function Group({ heading, children }: { heading: string; children: ReactNode }) 
   );
 }
 
-interface ItemProps {
-  value: string;
-  keywords?: string[];
-  onSelect: () => void;
-  children: ReactNode;
-}
-
-function Item({ children, keywords = [], ...rest }: ItemProps) {
+function Item(props: ComponentProps<typeof Command.Item>) {
   return (
     <Command.Item
-      keywords={keywords}
       className="flex min-h-8 cursor-default items-center gap-2 rounded-md px-2 py-1 data-[selected=true]:bg-sunken pointer-coarse:min-h-10"
-      {...rest}
-    >
-      {children}
-    </Command.Item>
+      {...props}
+    />
   );
 }
 

@@ -18,7 +18,7 @@ export function preloadViews(): void {
   }
   setTimeout(() => {
     // Without a daemon there is nothing to fetch from.
-    if (live.getState().line.is !== "open") return;
+    if (!live.getState().connected) return;
     preload(import("./session-page.tsx"));
     preload(import("../chat/chat-view.tsx"));
   }, idleDelayMs);

@@ -88,14 +88,11 @@ const keys: Record<string, Act> = {
 
 /** Focuses the board's search, opening the board first if needed. */
 export function searchFrom(navigate: (path: string) => void): void {
-  const focus = (): void => {
-    const input = document.getElementById(searchInputId);
-    input?.focus();
-    if (input instanceof HTMLInputElement) input.select();
-  };
   // Synchronously: the letters typed right after the `/` belong to the search.
   if (location.pathname !== "/") flushSync(() => navigate("/"));
-  focus();
+  const input = document.getElementById(searchInputId);
+  input?.focus();
+  if (input instanceof HTMLInputElement) input.select();
 }
 
 function cards(within: ParentNode = document): HTMLElement[] {

@@ -20,7 +20,7 @@ const session = (id: string, over: Partial<SessionJson> = {}): SessionJson =>
   }) as SessionJson;
 const all = { project: null, query: "", sort: "name" } as const;
 
-test("[WEB-2] [DECIDE-15] [DECIDE-16] each session stands in the column of what it needs", () => {
+test("[WEB-2] [DECIDE-15] [DECIDE-16] each session is in the column of what it needs", () => {
   const columns = arrange(
     [
       session("ma-1", { status: "needs_input" }),
@@ -43,7 +43,7 @@ test("[WEB-2] [DECIDE-15] [DECIDE-16] each session stands in the column of what 
   });
 });
 
-test("[WEB-3] names are ordered as people count, creation newest first, activity by the minute", () => {
+test("[WEB-3] names are in natural order, creation newest first, activity by the minute", () => {
   const sessions = [
     session("ma-10", { createdAt: at(1), lastActivityAt: at(5, 59) }),
     session("ma-2", { createdAt: at(3), lastActivityAt: at(5, 1) }),
@@ -54,7 +54,7 @@ test("[WEB-3] names are ordered as people count, creation newest first, activity
   expect(arrange(sessions, { ...all, sort: "activity" }).idle).toEqual(["ma-3", "ma-2", "ma-10"]);
 });
 
-test("[WEB-3] every word of a search must be somewhere in the session; the project filter is exact", () => {
+test("[WEB-3] a search matches every word; the project filter is exact", () => {
   const sessions = [
     session("ma-1", { title: "Fix the Login" }),
     session("ot-1", { project: "other", agent: "claude" }),
@@ -65,7 +65,7 @@ test("[WEB-3] every word of a search must be somewhere in the session; the proje
   expect(arrange(sessions, { ...all, project: "my-app" }).idle).toEqual(["ma-1"]);
 });
 
-test("[WEB-4] only what changes a session's place sorts the board again", () => {
+test("[WEB-4] only a change of a session's position sorts the board again", () => {
   const before = session("ma-1", { lastActivityAt: at(5, 1) });
   const by = { ...all, sort: "activity" } as const;
   expect(moves(before, { ...before, reason: "words", lastActivityAt: at(5, 2) }, by)).toBe(false);
@@ -76,7 +76,7 @@ test("[WEB-4] only what changes a session's place sorts the board again", () => 
   expect(moves(before, before, { ...all, query: "x" })).toBe(true);
 });
 
-test("[WEB-4] columns in which nothing moved stay the same objects", () => {
+test("[WEB-4] unchanged columns stay the same objects", () => {
   const first = keepSame(noColumns, arrange([session("ma-1"), session("ma-2", { status: "working" })], all));
   const same = keepSame(
     first,

@@ -1,6 +1,6 @@
 /** Which sessions the board shows, in which column and order. */
 import type { SessionJson } from "../../contract/session.ts";
-import { activityStep, byColumn, columnOf, columns, statusLabel, type Column } from "../../model/board.ts";
+import { byColumn, columns, isMoved, statusLabel, type Column } from "../../model/board.ts";
 import type { Preferences } from "../shared/data/preferences.ts";
 
 export interface BoardFilter {
@@ -21,10 +21,9 @@ export function arrange(sessions: Iterable<SessionJson>, filter: BoardFilter): C
 
 const ids = (sessions: readonly SessionJson[]): string[] => sessions.map(({ id }) => id);
 
-/** Whether a change can move anything: most of what an agent says does not, and then nothing is sorted. */
+/** Whether a change can move anything: most events of an agent do not, and then nothing is sorted. */
 export function moves(before: SessionJson | undefined, after: SessionJson, filter: BoardFilter): boolean {
-  if (before === undefined || filter.query !== "" || columnOf(before) !== columnOf(after)) return true;
-  return filter.sort === "activity" && activityStep(before) !== activityStep(after);
+  return before === undefined || filter.query !== "" || isMoved(before, after, filter.sort);
 }
 
 /** Reuses the old arrays of unchanged columns, so that they are not rendered again. */

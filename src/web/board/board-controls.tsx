@@ -1,11 +1,11 @@
 /** The board's controls, in the header: search, project, order, columns or list. */
 import { Columns3, Rows3, Search, SlidersHorizontal } from "lucide-react";
 import { useState } from "react";
-import { useLive } from "../shared/data/live.ts";
+import { useLive, type Live } from "../shared/data/live.ts";
 import { usePreference, type Preferences } from "../shared/data/preferences.ts";
 import { IconButton } from "../shared/ui/button.tsx";
 import { clsx } from "clsx";
-import { inputStyles, Select } from "../shared/ui/field.tsx";
+import { Checkbox, inputStyles, Select } from "../shared/ui/field.tsx";
 import { createStore, useStore } from "zustand";
 
 /** The search text; not kept after a reload. */
@@ -18,7 +18,7 @@ export function useSearchQuery(): string {
 export const searchInputId = "board-search";
 
 export function BoardControls() {
-  const projects = useLive((state) => projectsOf(state.sessions.values()));
+  const projects = useLive(projectsOf);
   const [project, setProject] = usePreference("project");
   const [sort, setSort] = usePreference("sort");
   const [showEnded, setShowEnded] = usePreference("showEnded");
@@ -35,9 +35,8 @@ export function BoardControls() {
         aria-expanded={expanded}
         className="md:hidden"
         onClick={() => setExpanded(!expanded)}
-      >
-        <SlidersHorizontal size={16} aria-hidden />
-      </IconButton>
+        Sign={SlidersHorizontal}
+      />
       <div
         className={clsx(
           "w-full items-center gap-2 md:flex md:w-auto",
@@ -66,15 +65,13 @@ export function BoardControls() {
           <option value="name">Name</option>
         </Select>
         <ViewSwitch />
-        <label className="flex items-center gap-1.5 text-xs whitespace-nowrap text-dim pointer-coarse:min-h-10">
-          <input
-            type="checkbox"
-            className="size-4 accent-accent"
-            checked={showEnded}
-            onChange={(event) => setShowEnded(event.target.checked)}
-          />
+        <Checkbox
+          className="items-center gap-1.5 text-xs whitespace-nowrap text-dim pointer-coarse:min-h-10"
+          checked={showEnded}
+          onChange={setShowEnded}
+        >
           Ended
-        </label>
+        </Checkbox>
       </div>
     </div>
   );
@@ -140,8 +137,7 @@ function ViewSwitch() {
 }
 
 /** As one string, so that the value is equal while the projects are. */
-function projectsOf(sessions: Iterable<{ project: string }>): string {
-  const names = new Set<string>();
-  for (const { project } of sessions) names.add(project);
+export function projectsOf({ sessions }: Live): string {
+  const names = new Set([...sessions.values()].map(({ project }) => project));
   return [...names].sort().join("\n");
 }

@@ -4,18 +4,19 @@ import { useLive, live, onChanges } from "../shared/data/live.ts";
 import { columns as allColumns } from "../../model/board.ts";
 import { usePreference } from "../shared/data/preferences.ts";
 import { Button } from "../shared/ui/button.tsx";
+import { countOf } from "../shared/ui/safe-text.ts";
 import { Spinner } from "../shared/ui/loading.tsx";
 import { Column } from "./column.tsx";
 import { KeepCursor } from "./keep-cursor.tsx";
 import { TrackerBanner } from "./tracker-banner.tsx";
-import { boardView, useSearchQuery } from "./board-controls.tsx";
+import { boardView, projectsOf, useSearchQuery } from "./board-controls.tsx";
 import { useEffect, useMemo, useState } from "react";
 import { arrange, keepSame, moves, noColumns, type Columns, type BoardFilter } from "./arrange.ts";
 
 export function Board() {
   const loaded = useLive((state) => state.loaded);
   const none = useLive((state) => state.sessions.size === 0);
-  const several = useLive((state) => hasSeveralProjects(state.sessions.values()));
+  const several = useLive((state) => projectsOf(state).includes("\n"));
   const [as] = usePreference("boardAs");
   const [project, setProject] = usePreference("project");
   const [sort] = usePreference("sort");
@@ -31,7 +32,7 @@ export function Board() {
       <h1 className="sr-only">Sessions</h1>
       <TrackerBanner />
       <p role="status" className="sr-only">
-        {query === "" ? "" : `${found} matching ${found === 1 ? "session" : "sessions"}`}
+        {query === "" ? "" : countOf(found, "matching session")}
       </p>
       {found === 0 ? (
         <div className="flex flex-col items-start gap-3 p-6">
@@ -82,29 +83,17 @@ function NoSessions() {
   );
 }
 
-function hasSeveralProjects(sessions: Iterable<{ project: string }>): boolean {
-  let first: string | undefined;
-  for (const { project } of sessions) {
-    first ??= project;
-    if (project !== first) return true;
-  }
-  return false;
-}
-
 /** The columns, updated at most once per frame, and only if a session moved. */
 function useColumns({ project, query, sort }: BoardFilter): Columns {
   const filter = useMemo(() => ({ project, query, sort }), [project, query, sort]);
   const [columns, setColumns] = useState<Columns>(() => keepSame(noColumns, read(filter)));
   useEffect(() => {
     let frame = 0;
-    const show = (): void => {
-      frame = 0;
-      setColumns((before) => keepSame(before, read(filter)));
-    };
     const update = (): void => {
       // A card must not move away with its open menu.
-      if (isMenuOpen()) frame = requestAnimationFrame(update);
-      else show();
+      const isMenuOpen = document.querySelector("[role=menu]") !== null;
+      frame = isMenuOpen ? requestAnimationFrame(update) : 0;
+      if (!isMenuOpen) setColumns((before) => keepSame(before, read(filter)));
     };
     update();
     const schedule = (): void => {
@@ -124,10 +113,6 @@ function useColumns({ project, query, sort }: BoardFilter): Columns {
     };
   }, [filter]);
   return columns;
-}
-
-function isMenuOpen(): boolean {
-  return document.querySelector("[role=menu]") !== null;
 }
 
 function read(filter: BoardFilter): Columns {

@@ -2,11 +2,11 @@
 import { useState } from "react";
 import { Link } from "wouter";
 import type { SessionJson } from "../../contract/session.ts";
-import { call, sentenceOf } from "../shared/data/api.ts";
+import { call } from "../shared/data/api.ts";
 import { useMay } from "../shared/data/live.ts";
-import { OptionButton, PermissionFacts } from "../shared/ui/permission-request.tsx";
-import { requestText } from "../shared/ui/safe-text.ts";
-import { showToast } from "../shared/ui/toast.tsx";
+import { OptionButtons, PermissionFacts } from "../shared/ui/permission-request.tsx";
+import { countOf, requestText } from "../shared/ui/safe-text.ts";
+import { showToast, useAction } from "../shared/ui/toast.tsx";
 
 /** Characters that fit without scrolling. */
 const fitting = 240;
@@ -15,20 +15,17 @@ export function Permission({ session }: { session: SessionJson }) {
   const [first, ...others] = session.permissions;
   const [answered, setAnswered] = useState<string | null>(null);
   const may = useMay("answer");
+  const { run } = useAction(session.id);
   if (first === undefined) return null;
   const busy = answered === first.requestId || !may;
   const answer = async (optionId: string): Promise<void> => {
     setAnswered(first.requestId);
-    try {
-      const { answered: counted, reason } = await call("answer", {
-        params: { id: session.id },
-        body: { requestId: first.requestId, optionId },
-      });
+    const isSent = await run(async () => {
+      const body = { requestId: first.requestId, optionId };
+      const { answered: counted, reason } = await call("answer", { params: { id: session.id }, body });
       if (!counted) showToast(`${session.id}: ${reason ?? "already answered."}`);
-    } catch (error) {
-      setAnswered(null);
-      showToast(`${session.id}: ${sentenceOf(error)}`, "fault");
-    }
+    });
+    if (!isSent) setAnswered(null);
   };
   return (
     <div
@@ -46,33 +43,21 @@ export function Permission({ session }: { session: SessionJson }) {
         }
       />
       <div className="flex flex-wrap gap-1.5">
-        {first.options.map((option) => (
-          <OptionButton
-            key={option.optionId}
-            option={option}
-            size="small"
-            disabled={busy}
-            onChoose={(optionId) => void answer(optionId)}
-          />
-        ))}
+        <OptionButtons options={first.options} size="small" disabled={busy} onChoose={answer} />
       </div>
       {!may && <p className="text-xs text-alert">This device may only watch.</p>}
-      {others.length > 0 && (
-        <p className="text-xs text-alert">
-          {others.length === 1 ? "1 more request" : `${others.length} more requests`}
-        </p>
-      )}
+      {others.length > 0 && <p className="text-xs text-alert">{countOf(others.length, "more request")}</p>}
     </div>
   );
 }
 
 /** Shown in full, in a box that scrolls: the user must be able to see everything they allow. */
 function RequestTitle({ text }: { text: string }) {
-  const look = "max-h-40 overflow-y-auto font-mono text-xs break-words";
-  if (text.length <= fitting) return <p className={look}>{text}</p>;
+  const styles = "max-h-40 overflow-y-auto font-mono text-xs break-words";
+  if (text.length <= fitting) return <p className={styles}>{text}</p>;
   return (
     <>
-      <p className={look} tabIndex={0}>
+      <p className={styles} tabIndex={0}>
         {text}
       </p>
       <p className="text-xs text-alert">This request is long. Read all of it before you answer.</p>

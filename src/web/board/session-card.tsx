@@ -1,8 +1,9 @@
 /** A session on the board. Rendered again only if its own session changes. */
 import { memo } from "react";
 import { Link } from "wouter";
-import { GitBranch, ListPlus, MessageSquare, SquareTerminal } from "lucide-react";
+import { GitBranch, MessageSquare, SquareTerminal } from "lucide-react";
 import type { SessionJson } from "../../contract/session.ts";
+import { marksOf } from "../../model/board.ts";
 import { VerbMenu } from "../shared/verbs/verbs.tsx";
 import { useSession } from "../shared/data/live.ts";
 import { Age } from "../shared/ui/age.tsx";
@@ -38,7 +39,7 @@ export const SessionCard = memo(function SessionCard({ id, withProject }: { id: 
         </div>
         <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
           <StatusPill of={session} />
-          {session.queued > 0 && <Queued count={session.queued} />}
+          <Marks session={session} />
           <span className="ml-auto text-xs text-dim tabular-nums">
             <Age of={session.lastActivityAt} />
           </span>
@@ -97,13 +98,12 @@ function Summary({ session }: { session: SessionJson }) {
   );
 }
 
-export function Queued({ count }: { count: number }) {
-  return (
-    <span className="inline-flex items-center gap-1 text-xs text-dim tabular-nums">
-      <ListPlus size={12} aria-hidden />
-      {count} queued
+export function Marks({ session }: { session: SessionJson }) {
+  return marksOf(session).map((mark) => (
+    <span key={mark} className="text-xs whitespace-nowrap text-dim tabular-nums">
+      {mark}
     </span>
-  );
+  ));
 }
 
 export function KindSign({ kind }: { kind: SessionJson["kind"] }) {

@@ -8,7 +8,7 @@ import { plainText } from "../shared/ui/safe-text.ts";
 import { StatusPill } from "../shared/ui/status-pill.tsx";
 import { Permission } from "./permission.tsx";
 import { PullRequest } from "../shared/ui/pull-request.tsx";
-import { KindSign, Queued } from "./session-card.tsx";
+import { KindSign, Marks } from "./session-card.tsx";
 
 export const SessionRow = memo(function SessionRow({ id, withProject }: { id: string; withProject: boolean }) {
   const session = useSession(id);
@@ -50,7 +50,7 @@ export const SessionRow = memo(function SessionRow({ id, withProject }: { id: st
         </span>
         <span className="relative hidden justify-self-start lg:flex lg:gap-2">
           {session.pullRequest !== null && <PullRequest of={session.pullRequest} />}
-          {session.queued > 0 && <Queued count={session.queued} />}
+          <Marks session={session} />
         </span>
         <span className="col-start-3 row-start-2 text-right text-xs text-dim tabular-nums lg:col-start-6 lg:row-start-1">
           <Age of={session.lastActivityAt} />

@@ -2,20 +2,13 @@
 import { useId, useState } from "react";
 import { Pencil, Trash2 } from "lucide-react";
 import { Button, IconButton } from "../shared/ui/button.tsx";
-import { inputStyles, Field, Select, TextInput } from "../shared/ui/field.tsx";
-import { clsx } from "clsx";
-import type { Comment, DiffLine } from "./review.ts";
+import { Field, Form, Select, TextArea, TextInput } from "../shared/ui/field.tsx";
+import { addComment, editComment, removeComments, type Comment, type DiffLine } from "./review.ts";
 import type { FileDiffMetadata } from "@pierre/diffs";
 import { Dialog } from "../shared/ui/dialog.tsx";
 import { lineText } from "./use-changes.ts";
 
-export interface CommentCardProps {
-  comment: Comment;
-  onEdit: (text: string) => void;
-  onRemove: () => void;
-}
-
-export function CommentCard({ comment, onEdit, onRemove }: CommentCardProps) {
+export function CommentCard({ session, comment }: { session: string; comment: Comment }) {
   const [editing, setEditing] = useState(false);
   const where = `${comment.path}:${comment.line}`;
   if (editing) {
@@ -25,7 +18,7 @@ export function CommentCard({ comment, onEdit, onRemove }: CommentCardProps) {
         start={comment.text}
         onCancel={() => setEditing(false)}
         onSave={(text) => {
-          onEdit(text);
+          editComment(session, comment.id, text);
           setEditing(false);
         }}
       />
@@ -34,17 +27,18 @@ export function CommentCard({ comment, onEdit, onRemove }: CommentCardProps) {
   return (
     <div className="m-2 flex items-start gap-1 rounded-md border border-line bg-raised p-2 font-sans text-sm">
       <p className="min-w-0 flex-1 break-words whitespace-pre-wrap">{comment.text}</p>
-      <IconButton label={`Edit comment on ${where}`} onClick={() => setEditing(true)}>
-        <Pencil size={14} aria-hidden />
-      </IconButton>
-      <IconButton label={`Delete comment on ${where}`} onClick={onRemove}>
-        <Trash2 size={14} aria-hidden />
-      </IconButton>
+      <IconButton label={`Edit comment on ${where}`} onClick={() => setEditing(true)} Sign={Pencil} signSize={14} />
+      <IconButton
+        label={`Delete comment on ${where}`}
+        onClick={() => removeComments(session, new Set([comment.id]))}
+        Sign={Trash2}
+        signSize={14}
+      />
     </div>
   );
 }
 
-export interface CommentFormProps {
+interface CommentFormProps {
   label: string;
   start?: string;
   onCancel: () => void;
@@ -54,31 +48,22 @@ export interface CommentFormProps {
 export function CommentForm({ label, start = "", onCancel, onSave }: CommentFormProps) {
   const [text, setText] = useState(start);
   const id = useId();
-  const save = (): void => {
-    if (text.trim() !== "") onSave(text.trim());
-  };
   return (
-    <form
+    <Form
       className="m-2 flex flex-col gap-2 rounded-md border border-line bg-raised p-2 font-sans text-sm"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save();
-      }}
+      onSubmit={() => text.trim() !== "" && onSave(text.trim())}
     >
       <label htmlFor={id} className="text-xs break-all text-dim">
         {label}
       </label>
-      <textarea
+      <TextArea
         id={id}
         ref={focusOnce}
         rows={3}
-        className={clsx(inputStyles, "resize-y")}
+        className="resize-y"
         value={text}
         onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Escape") onCancel();
-          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
-        }}
+        onCancel={onCancel}
       />
       <div className="flex justify-end gap-2">
         <Button size="small" onClick={onCancel}>
@@ -88,7 +73,7 @@ export function CommentForm({ label, start = "", onCancel, onSave }: CommentForm
           Save comment
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -97,13 +82,13 @@ function focusOnce(area: HTMLTextAreaElement | null): void {
 }
 
 interface LineDialogProps {
+  session: string;
   path: string;
   diff: FileDiffMetadata;
-  onAdd: (line: DiffLine, text: string) => void;
   onClose: () => void;
 }
 
-export function LineDialog({ path, diff, onAdd, onClose }: LineDialogProps) {
+export function LineDialog({ session, path, diff, onClose }: LineDialogProps) {
   const first = diff.hunks[0];
   const [side, setSide] = useState<DiffLine["side"]>(diff.type === "deleted" ? "deletions" : "additions");
   const [line, setLine] = useState(String((side === "deletions" ? first?.deletionStart : first?.additionStart) ?? 1));
@@ -111,46 +96,28 @@ export function LineDialog({ path, diff, onAdd, onClose }: LineDialogProps) {
   const quote = lineText(diff, side, Number(line));
   const save = (): void => {
     if (quote === null || text.trim() === "") return;
-    onAdd({ path, side, line: Number(line), quote }, text.trim());
+    addComment(session, { path, side, line: Number(line), quote }, text.trim());
     onClose();
   };
   return (
     <Dialog open onClose={onClose} title="Comment on a line" description={<span className="font-mono">{path}</span>}>
-      <form
-        className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save();
-        }}
-      >
+      <Form className="flex flex-col gap-3" onSubmit={save}>
         <div className="grid grid-cols-2 gap-3">
           <Field label="Line" fault={quote === null ? "This line is not in the diff." : null}>
-            {(ids) => (
-              <TextInput {...ids} inputMode="numeric" value={line} onChange={(event) => setLine(event.target.value)} />
-            )}
+            <TextInput inputMode="numeric" value={line} onChange={(event) => setLine(event.target.value)} />
           </Field>
           <Field label="Version">
-            {(ids) => (
-              <Select {...ids} value={side} onChange={(event) => setSide(event.target.value as DiffLine["side"])}>
-                <option value="additions">current</option>
-                <option value="deletions">before the change</option>
-              </Select>
-            )}
+            <Select value={side} onChange={(event) => setSide(event.target.value as DiffLine["side"])}>
+              <option value="additions">current</option>
+              <option value="deletions">before the change</option>
+            </Select>
           </Field>
         </div>
         {quote !== null && (
           <p className="truncate rounded-md bg-sunken px-2 py-1 font-mono text-xs">{quote === "" ? " " : quote}</p>
         )}
         <Field label="Comment">
-          {(ids) => (
-            <textarea
-              {...ids}
-              rows={3}
-              className={inputStyles}
-              value={text}
-              onChange={(event) => setText(event.target.value)}
-            />
-          )}
+          <TextArea rows={3} value={text} onChange={(event) => setText(event.target.value)} />
         </Field>
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
@@ -158,7 +125,7 @@ export function LineDialog({ path, diff, onAdd, onClose }: LineDialogProps) {
             Save comment
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

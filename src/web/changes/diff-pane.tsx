@@ -13,7 +13,7 @@ import { visibleText } from "../shared/ui/safe-text.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { CommentCard, CommentForm } from "./comment-card.tsx";
 import { Counts, StatusLetter } from "./file-list.tsx";
-import type { Comment, DiffLine } from "./review.ts";
+import { addComment, type Comment, type DiffLine } from "./review.ts";
 import { lineText } from "./use-changes.ts";
 
 const themeName = "holdfast";
@@ -53,10 +53,11 @@ const diffStyles = {
 const maxColored = 60_000;
 
 /** Below a line: a comment, or the form for one. */
-export type Note = { note: "comment"; comment: Comment } | { note: "form"; line: DiffLine };
+type Note = { note: "comment"; comment: Comment } | { note: "form"; line: DiffLine };
 export type DiffHandle = CodeViewHandle<Note, undefined>;
 
-export interface DiffPaneProps {
+interface DiffPaneProps {
+  session: string;
   files: readonly ChangedFileJson[];
   diffs: ReadonlyMap<string, FileDiffMetadata>;
   split: boolean;
@@ -64,15 +65,12 @@ export interface DiffPaneProps {
   /** The line where a comment is being written. */
   open: DiffLine | null;
   onOpen: (line: DiffLine | null) => void;
-  onAdd: (line: DiffLine, text: string) => void;
-  onEdit: (id: string, text: string) => void;
-  onRemove: (id: string) => void;
   onCommentFile: (path: string) => void;
   ref: Ref<DiffHandle>;
 }
 
 export function DiffPane({ ref, ...props }: DiffPaneProps) {
-  const { files, diffs, split, comments, open, onOpen } = props;
+  const { session, files, diffs, split, comments, open, onOpen } = props;
   const byPath = useMemo(() => new Map(files.map((file) => [file.path, file])), [files]);
   const items = useMemo(
     () =>
@@ -122,7 +120,20 @@ export function DiffPane({ ref, ...props }: DiffPaneProps) {
         const file = byPath.get(item.id);
         return file === undefined ? null : <Header file={file} onComment={() => props.onCommentFile(file.path)} />;
       }}
-      renderAnnotation={(...[annotation]) => <NoteBelow note={annotation.metadata} {...props} />}
+      renderAnnotation={(...[{ metadata: note }]) =>
+        note.note === "comment" ? (
+          <CommentCard session={session} comment={note.comment} />
+        ) : (
+          <CommentForm
+            label={`Comment on ${note.line.path}:${note.line.line}`}
+            onCancel={() => onOpen(null)}
+            onSave={(text) => {
+              addComment(session, note.line, text);
+              onOpen(null);
+            }}
+          />
+        )
+      }
     />
   );
 }
@@ -164,29 +175,6 @@ function notesOf(
   if (open?.path === path)
     notes.push({ side: open.side, lineNumber: open.line, metadata: { note: "form", line: open } });
   return notes;
-}
-
-function NoteBelow({
-  note,
-  ...props
-}: { note: Note } & Pick<DiffPaneProps, "onOpen" | "onAdd" | "onEdit" | "onRemove">) {
-  if (note.note === "comment") {
-    const { comment } = note;
-    return (
-      <CommentCard
-        comment={comment}
-        onEdit={(text) => props.onEdit(comment.id, text)}
-        onRemove={() => props.onRemove(comment.id)}
-      />
-    );
-  }
-  return (
-    <CommentForm
-      label={`Comment on ${note.line.path}:${note.line.line}`}
-      onCancel={() => props.onOpen(null)}
-      onSave={(text) => props.onAdd(note.line, text)}
-    />
-  );
 }
 
 function Header({ file, onComment }: { file: ChangedFileJson; onComment: () => void }) {

@@ -3,13 +3,13 @@ import type { ChangedFileJson } from "../../contract/worktree.ts";
 import { visibleText } from "../shared/ui/safe-text.ts";
 import { clsx } from "clsx";
 
-const letters: Record<ChangedFileJson["status"], { letter: string; look: string }> = {
-  added: { letter: "A", look: "text-good" },
-  modified: { letter: "M", look: "text-busy" },
-  deleted: { letter: "D", look: "text-danger" },
-  renamed: { letter: "R", look: "text-busy" },
-  untracked: { letter: "U", look: "text-good" },
-  conflicted: { letter: "C", look: "text-alert" },
+const letters: Record<ChangedFileJson["status"], { letter: string; tone: string }> = {
+  added: { letter: "A", tone: "text-good" },
+  modified: { letter: "M", tone: "text-busy" },
+  deleted: { letter: "D", tone: "text-danger" },
+  renamed: { letter: "R", tone: "text-busy" },
+  untracked: { letter: "U", tone: "text-good" },
+  conflicted: { letter: "C", tone: "text-alert" },
 };
 
 export interface FileListProps {
@@ -48,9 +48,9 @@ export function FileList({ files, comments, onPick }: FileListProps) {
 }
 
 export function StatusLetter({ status }: { status: ChangedFileJson["status"] }) {
-  const { letter, look } = letters[status];
+  const { letter, tone } = letters[status];
   return (
-    <span className={clsx("w-3 shrink-0 text-center font-mono text-xs font-semibold", look)} title={status}>
+    <span className={clsx("w-3 shrink-0 text-center font-mono text-xs font-semibold", tone)} title={status}>
       <span aria-hidden>{letter}</span>
       <span className="sr-only">{status}</span>
     </span>

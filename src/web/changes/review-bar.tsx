@@ -2,14 +2,14 @@
 import { useRef, useState } from "react";
 import { ChevronUp, Send } from "lucide-react";
 import type { SessionJson } from "../../contract/session.ts";
-import { call, sentenceOf } from "../shared/data/api.ts";
+import { call } from "../shared/data/api.ts";
 import { useMay } from "../shared/data/live.ts";
-import { visibleText } from "../shared/ui/safe-text.ts";
+import { countOf, visibleText } from "../shared/ui/safe-text.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { clsx } from "clsx";
-import { showToast } from "../shared/ui/toast.tsx";
+import { showToast, useSubmit } from "../shared/ui/toast.tsx";
 import { CommentCard } from "./comment-card.tsx";
-import { composePrompt, editComment, mintId, removeComments, type Comment } from "./review.ts";
+import { composePrompt, removeComments, type Comment } from "./review.ts";
 
 function receiptText({ disposition, reason }: { disposition: string; reason: string | null }): string {
   if (disposition === "delivered") return "Sent to the agent.";
@@ -27,8 +27,7 @@ export interface ReviewBarProps {
 
 export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
   const [open, setOpen] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
+  const { busy, fault, submit } = useSubmit();
   /** A failed send is repeated with the same id: the daemon accepts it once. */
   const attempt = useRef<{ text: string; promptId: string } | null>(null);
   const may = useMay("answer");
@@ -37,21 +36,12 @@ export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
 
   const send = async (): Promise<void> => {
     const text = composePrompt(comments);
-    if (attempt.current?.text !== text) attempt.current = { text, promptId: mintId() };
-    setBusy(true);
-    setFault(null);
-    try {
-      const body = { promptId: attempt.current.promptId, text };
-      const receipt = await call("prompt", { params: { id: session.id }, body });
-      if (receipt.disposition === "refused") setFault(`Not sent: ${receipt.reason ?? "the session refused it."}`);
-      else {
-        removeComments(session.id, new Set(comments.map(({ id }) => id)));
-        showToast(receiptText(receipt));
-      }
-    } catch (error) {
-      setFault(`Not sent: ${sentenceOf(error)}`);
-    }
-    setBusy(false);
+    if (attempt.current?.text !== text) attempt.current = { text, promptId: crypto.randomUUID() };
+    const body = { promptId: attempt.current.promptId, text };
+    const receipt = await call("prompt", { params: { id: session.id }, body });
+    if (receipt.disposition === "refused") throw new Error(receipt.reason ?? "the session refused it.");
+    removeComments(session.id, new Set(comments.map(({ id }) => id)));
+    showToast(receiptText(receipt));
   };
 
   return (
@@ -68,30 +58,27 @@ export function ReviewBar({ session, comments, onPick }: ReviewBarProps) {
                 {visibleText(comment.path)}:{comment.line}
               </button>
               <p className="truncate px-2 font-mono text-xs text-dim">&gt; {comment.quote}</p>
-              <CommentCard
-                comment={comment}
-                onEdit={(text) => editComment(session.id, comment.id, text)}
-                onRemove={() => removeComments(session.id, new Set([comment.id]))}
-              />
+              <CommentCard session={session.id} comment={comment} />
             </li>
           ))}
         </ol>
       )}
       {(fault !== null || killed || !may) && (
         <p role="alert" className="px-3 pt-2 text-danger">
-          {fault ??
-            (may
+          {fault !== null
+            ? `Not sent: ${fault}`
+            : may
               ? "The session was killed. Restore it to send comments."
-              : "This device may only watch, not send comments.")}
+              : "This device may only watch, not send comments."}
         </p>
       )}
       <div className="flex items-center gap-2 p-2">
         <Button variant="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
           <ChevronUp size={14} aria-hidden className={clsx(open && "rotate-180")} />
-          {comments.length === 1 ? "1 comment" : `${comments.length} comments`}
+          {countOf(comments.length, "comment")}
         </Button>
         <span className="flex-1" />
-        <Button variant="primary" disabled={busy || killed || !may} onClick={() => void send()}>
+        <Button variant="primary" disabled={busy || killed || !may} onClick={() => void submit(send)}>
           <Send size={14} aria-hidden /> Send to agent
         </Button>
       </div>

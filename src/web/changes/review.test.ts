@@ -11,7 +11,7 @@ const comment = (over: Partial<Comment>): Comment => ({
   ...over,
 });
 
-test("[WEB-44] comments become one prompt, by file and line, each with the line it is about", () => {
+test("[WEB-44] comments become one prompt, by file and line, each with its quoted line", () => {
   expect(composePrompt([comment({})])).toBe("A comment on your changes:\n\n1. a.ts:1\n> const a = 1;\nWhy one?");
   const many = composePrompt([
     comment({ path: "b.ts", line: 3, text: " third \n" }),

@@ -3,7 +3,8 @@
  * until they are sent or the session is deleted.
  */
 import { createStore, useStore } from "zustand";
-import { reviewKey, reportFull } from "../shared/data/session-cache.ts";
+import { reviewKey } from "../shared/data/session-cache.ts";
+import { readJson, storeOrWarn } from "../shared/data/storage.ts";
 
 export interface Comment {
   id: string;
@@ -27,16 +28,12 @@ export function useReview(session: string): readonly Comment[] {
 /** Loads the comments stored by an earlier page. */
 export function loadReview(session: string): void {
   if (reviews.getState().bySession.has(session)) return;
-  try {
-    const kept: unknown = JSON.parse(localStorage.getItem(reviewKey(session)) ?? "[]");
-    if (Array.isArray(kept)) put(session, kept.filter(isComment));
-  } catch {
-    // Unreadable: a lost draft is not a reason to fail.
-  }
+  const stored = readJson(reviewKey(session));
+  if (Array.isArray(stored)) put(session, stored.filter(isComment));
 }
 
 export function addComment(session: string, line: DiffLine, text: string): void {
-  change(session, (now) => [...now, { ...line, id: mintId(), text }]);
+  change(session, (now) => [...now, { ...line, id: crypto.randomUUID(), text }]);
 }
 
 export function editComment(session: string, id: string, text: string): void {
@@ -45,11 +42,6 @@ export function editComment(session: string, id: string, text: string): void {
 
 export function removeComments(session: string, ids: ReadonlySet<string>): void {
   change(session, (now) => now.filter(({ id }) => !ids.has(id)));
-}
-
-/** Not `randomUUID`: browsers have it only on secure addresses, and a daemon in a home network has none. */
-export function mintId(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** One prompt of all comments, ordered by file and line, each with the line it refers to. */
@@ -71,13 +63,7 @@ function change(session: string, next: (now: readonly Comment[]) => readonly Com
 
 function put(session: string, comments: readonly Comment[]): void {
   reviews.setState(({ bySession }) => ({ bySession: new Map(bySession).set(session, comments) }));
-  try {
-    if (comments.length === 0) localStorage.removeItem(reviewKey(session));
-    else localStorage.setItem(reviewKey(session), JSON.stringify(comments));
-  } catch {
-    // They last until the page is closed.
-    reportFull();
-  }
+  storeOrWarn(reviewKey(session), comments.length === 0 ? null : JSON.stringify(comments));
 }
 
 function isComment(value: unknown): value is Comment {

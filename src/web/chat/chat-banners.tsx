@@ -1,8 +1,12 @@
-/** Strips above the transcript, and announcements for screen readers. */
+/** Strips around the transcript, and announcements for screen readers. */
 import { useEffect, useState } from "react";
-import { sentenceOf } from "../shared/data/api.ts";
+import { RotateCcw } from "lucide-react";
+import { call, sentenceOf } from "../shared/data/api.ts";
 import { live } from "../shared/data/live.ts";
 import { Button } from "../shared/ui/button.tsx";
+import { useAction } from "../shared/ui/toast.tsx";
+import { useChat } from "./chat-context.ts";
+import { addToDraft } from "./draft.ts";
 import type { TranscriptFeed } from "./transcript-feed.ts";
 import type { TranscriptItem } from "../../contract/transcript.ts";
 import { safeText } from "./inert.ts";
@@ -65,13 +69,8 @@ export function Announcer({ items }: { items: readonly TranscriptItem[] }) {
 
 function newsSince(seq: number | null, items: readonly TranscriptItem[]): string | null {
   if (seq === null) return null;
-  for (let index = items.length - 1; index >= 0; index -= 1) {
-    const item = items[index];
-    if (item === undefined || item.seq <= seq) return null;
-    const news = newsOf(item);
-    if (news !== null) return news;
-  }
-  return null;
+  const added = items.slice(items.findLastIndex((item) => item.seq <= seq) + 1);
+  return added.map(newsOf).findLast((news) => news !== null) ?? null;
 }
 
 function newsOf(item: TranscriptItem): string | null {
@@ -88,5 +87,35 @@ export function TranscriptError({ error, onRetry }: { error: unknown; onRetry: (
         Try again
       </Button>
     </div>
+  );
+}
+
+/** After a context reset: offers a recap for the composer. Never sent automatically. */
+export function RecapBanner({ resetSeq, onFilled }: { resetSeq: number; onFilled: () => void }) {
+  const { session, closed } = useChat();
+  const { busy, run } = useAction();
+  const fill = () =>
+    run(async () => {
+      const { markdown } = await call("primer", { params: { id: session }, query: { before_seq: resetSeq } });
+      addToDraft(session, markdown);
+      onFilled();
+    });
+  const dismiss = () => run(() => call("primerDismiss", { params: { id: session }, body: {} }));
+  return (
+    <section
+      aria-label="Resume with prior context"
+      className="mb-2 flex flex-wrap items-center gap-2 rounded-lg border border-alert/40 bg-alert-soft px-3 py-2"
+    >
+      <RotateCcw size={16} aria-hidden className="shrink-0 text-alert" />
+      <p className="min-w-48 flex-1">
+        The agent lost its conversation context. You can add a recap of recent turns to your next prompt.
+      </p>
+      <Button size="small" variant="primary" disabled={busy || closed !== null} onClick={() => void fill()}>
+        Resume with prior context
+      </Button>
+      <Button size="small" variant="quiet" disabled={busy || closed !== null} onClick={() => void dismiss()}>
+        Dismiss
+      </Button>
+    </section>
   );
 }

@@ -3,27 +3,25 @@ import { useEffect, useEffectEvent, useMemo, useRef, useState, type ReactNode } 
 import { Download, Search } from "lucide-react";
 import type { SessionJson } from "../../contract/session.ts";
 import type { TranscriptHead } from "../../contract/transcript.ts";
-import { call } from "../shared/data/api.ts";
-import { live, useLive, useMay } from "../shared/data/live.ts";
+import { useLive, useMay } from "../shared/data/live.ts";
+import { useQuery } from "../shared/data/use-query.ts";
 import { IconButton } from "../shared/ui/button.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";
 import { useAction } from "../shared/ui/toast.tsx";
-import { Announcer, CatchingUp, TranscriptError } from "./chat-banners.tsx";
+import { Announcer, CatchingUp, RecapBanner, TranscriptError } from "./chat-banners.tsx";
 import { ChatContext, type Disclosures } from "./chat-context.ts";
-import { ChatFooter } from "./chat-footer.tsx";
+import { ChatFooter, TurnControl } from "./chat-footer.tsx";
 import { closedReason, placeholderText, queueHint, splitQueue } from "./composer-hints.ts";
 import { Composer, type ComposerHandle } from "./composer.tsx";
-import { addToDraft, dropDraft } from "./draft.ts";
+import { addToDraft } from "./draft.ts";
 import type { NewImage } from "./images.tsx";
 import { markdownOf } from "./item-text.ts";
 import { PickerBar } from "./picker-bar.tsx";
 import { PlanStrip } from "./plan-strip.tsx";
 import { QueueList } from "./queue-list.tsx";
-import { RecapBanner } from "./recap-banner.tsx";
 import { SearchBar } from "./search-bar.tsx";
 import type { TranscriptFeed } from "./transcript-feed.ts";
 import { TranscriptList, type ListHandle } from "./transcript-list.tsx";
-import { TurnControl } from "./turn-control.tsx";
 import { useUnsentPrompts, type UnsentPrompt } from "./unsent-prompts.ts";
 import { useAway } from "./use-away.ts";
 import { useTranscript } from "./use-transcript.ts";
@@ -35,6 +33,7 @@ export default function ChatView({ session }: { session: SessionJson }) {
   const { items, head } = state;
   const { prompts, unsent } = useUnsentPrompts(id, state);
   const closed = closedReason(session, useReadOnly(), useMay("answer"));
+  const { run } = useAction();
   const list = useRef<ListHandle>(null);
   const composer = useRef<ComposerHandle>(null);
   const [searching, setSearching] = useState(false);
@@ -49,7 +48,6 @@ export default function ChatView({ session }: { session: SessionJson }) {
     () => splitQueue({ queue: head.queue, turn: head.turn }, { status }),
     [head.queue, head.turn, status],
   );
-  useEffect(() => () => void (live.getState().deleted.has(id) && dropDraft(id)), [id]);
   useSearchKey(() => setSearching(true));
   const closeSearch = (): void => {
     setSearching(false);
@@ -77,11 +75,20 @@ export default function ChatView({ session }: { session: SessionJson }) {
     <ChatContext value={context}>
       <div className="relative min-h-64 flex-1">
         <div className="absolute inset-0 flex flex-col">
-          <Toolbar session={session} feed={feed} plan={head.plan}>
-            <IconButton label="Search in transcript" aria-expanded={searching} onClick={() => setSearching(true)}>
-              <Search size={16} aria-hidden />
-            </IconButton>
-          </Toolbar>
+          <div className="flex items-start gap-1 border-b border-line bg-panel px-3 py-0.5 sm:px-4">
+            {head.plan !== null && head.plan.length > 0 ? <PlanStrip plan={head.plan} /> : <span className="flex-1" />}
+            <IconButton
+              label="Search in transcript"
+              Sign={Search}
+              aria-expanded={searching}
+              onClick={() => setSearching(true)}
+            />
+            <IconButton
+              label="Export as Markdown"
+              Sign={Download}
+              onClick={() => void run(() => exportTranscript(session, feed))}
+            />
+          </div>
           {searching && (
             <SearchBar feed={feed} state={state} list={list} onReveal={setRevealed} onClose={closeSearch} />
           )}
@@ -100,7 +107,7 @@ export default function ChatView({ session }: { session: SessionJson }) {
               footer={
                 <ChatFooter
                   starting={status === "starting"}
-                  asked={session.permissions.length > 0}
+                  hasRequest={session.permissions.length > 0}
                   turn={head.turn}
                   isEmpty={
                     head.queue.length === 0 &&
@@ -153,26 +160,6 @@ function useControls({ modes, models, configOptions, usage, turn }: TranscriptHe
   );
 }
 
-interface ToolbarProps {
-  session: SessionJson;
-  feed: TranscriptFeed;
-  plan: TranscriptHead["plan"];
-  children: ReactNode;
-}
-
-function Toolbar({ session, feed, plan, children }: ToolbarProps) {
-  const { run } = useAction();
-  return (
-    <div className="flex items-start gap-1 border-b border-line bg-panel px-3 py-0.5 sm:px-4">
-      {plan !== null && plan.length > 0 ? <PlanStrip plan={plan} /> : <span className="flex-1" />}
-      {children}
-      <IconButton label="Export as Markdown" onClick={() => void run(() => exportTranscript(session, feed))}>
-        <Download size={16} aria-hidden />
-      </IconButton>
-    </div>
-  );
-}
-
 async function exportTranscript({ id, title }: SessionJson, feed: TranscriptFeed): Promise<void> {
   await feed.loadAll();
   const { items, older, fault } = feed.state();
@@ -195,20 +182,9 @@ function historyOf(feed: TranscriptFeed): string[] {
 
 /** Whether the daemon is read-only. Checked after each reconnect; on an error, the daemon refuses changes on its own. */
 function useReadOnly(): boolean {
-  const isOpen = useLive((state) => state.line.is === "open");
-  const [readOnly, setReadOnly] = useState(false);
-  useEffect(() => {
-    if (!isOpen) return undefined;
-    let mounted = true;
-    call("settings").then(
-      (settings) => mounted && setReadOnly(settings.readOnly),
-      () => {},
-    );
-    return () => {
-      mounted = false;
-    };
-  }, [isOpen]);
-  return readOnly;
+  const connected = useLive((state) => state.connected);
+  const [settings] = useQuery(connected ? "settings" : null);
+  return settings.is === "known" && settings.value.readOnly;
 }
 
 /** The browser's own search sees only the rendered rows. */

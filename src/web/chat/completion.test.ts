@@ -9,11 +9,11 @@ test.each([
   ["mail a@b", 8, null],
   ["@", 1, { kind: "file", query: "", from: 0 }],
   ["", 0, null],
-])("[WEB-59] what is completed in %j at %d", (text, caret, token) => {
+])("[WEB-59] completion in %j at %d", (text, caret, token) => {
   expect(tokenAt(text, caret)).toEqual(token);
 });
 
-test("[WEB-59] commands fit by any part of their name, those that begin with it first; what is no command is left out", () => {
+test("[WEB-59] commands match by any part of their name, prefixes first; malformed ones are left out", () => {
   const commands = [{ name: "history", description: "h" }, { name: "his" }, { name: "what-his" }, { nothing: 1 }, null];
   expect(commandsFor("his", commands).map(({ label }) => label)).toEqual(["/history", "/his", "/what-his"]);
   expect(commandsFor("x", null)).toEqual([]);

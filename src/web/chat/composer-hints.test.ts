@@ -12,11 +12,11 @@ test("[WEB-71] a read-only daemon and a killed session close the composer, a sto
   expect(closedReason(intent("stopped"), false, true)).toBeNull();
 });
 
-test("[DEVICE-9] a device that may only watch says so in the composer", () => {
+test("[DEVICE-9] the composer shows that a device may only watch", () => {
   expect(closedReason(intent("running"), false, false)).toMatch(/may only watch/);
 });
 
-test("[WEB-61] a prompt that goes out at once is shown in its place; one that waits stands in the queue", () => {
+test("[WEB-61] a prompt sent immediately is shown in the transcript, a waiting one in the queue", () => {
   const prompt = { promptId: asPromptId("p"), reason: null } as PromptItem;
   const closed = { turn: null };
   const open = { turn: { open: true, promptId: null, startedAt: 0, cancelling: false, answerMayBeLost: false } };

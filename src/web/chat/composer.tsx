@@ -108,14 +108,14 @@ export const Composer = memo(function Composer(props: ComposerProps) {
     // Enter that confirms an IME composition does not count.
     if (event.nativeEvent.isComposing) return;
     const completion = completions[active];
-    if (completion !== undefined && pressInList(event, { completion })) return event.preventDefault();
+    if (completion !== undefined && pressInList(event, completion)) return event.preventDefault();
     if (event.key === "Enter" && !event.shiftKey && !event.altKey && enterSends(enter, event)) {
       event.preventDefault();
       return send();
     }
     if (event.key === "ArrowUp" || event.key === "ArrowDown") recall(event);
   };
-  const pressInList = (event: KeyboardEvent, { completion }: { completion: Completion }): boolean => {
+  const pressInList = (event: KeyboardEvent, completion: Completion): boolean => {
     if (event.key === "ArrowDown") setChosen((active + 1) % completions.length);
     else if (event.key === "ArrowUp") setChosen((active - 1 + completions.length) % completions.length);
     else if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey)) accept(completion);
@@ -184,9 +184,12 @@ export const Composer = memo(function Composer(props: ComposerProps) {
       />
       <div className="flex items-center gap-2 px-2 pb-2">
         <div className="flex min-w-0 flex-1 items-center gap-1 sm:gap-2">
-          <IconButton label="Attach images" disabled={closed !== null} onClick={() => picker.current?.click()}>
-            <ImagePlus size={16} aria-hidden />
-          </IconButton>
+          <IconButton
+            label="Attach images"
+            disabled={closed !== null}
+            onClick={() => picker.current?.click()}
+            Sign={ImagePlus}
+          />
           <input
             ref={picker}
             type="file"

@@ -1,28 +1,28 @@
 /** Unsent text by session. It survives a reload, and other views may add to it. */
-import { useSyncExternalStore } from "react";
-import { draftKey, reportFull } from "../shared/data/session-cache.ts";
+import { createStore, useStore } from "zustand";
+import { live } from "../shared/data/live.ts";
+import { draftKey } from "../shared/data/session-cache.ts";
+import { storeOrWarn } from "../shared/data/storage.ts";
 
 /** Saved when typing pauses. */
-const writeMs = 250;
-const drafts = new Map<string, string>();
-const listeners = new Set<() => void>();
+const saveMs = 250;
+/** The drafts changed on this page. */
+const drafts = createStore<Record<string, string>>(() => ({}));
+const unsaved = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
-const unwritten = new Set<string>();
 
-export function draftOf(id: string): string {
-  let text = drafts.get(id);
-  if (text === undefined) {
-    text = localStorage.getItem(draftKey(id)) ?? "";
-    drafts.set(id, text);
-  }
-  return text;
+function draftOf(id: string, changed = drafts.getState()): string {
+  return changed[id] ?? localStorage.getItem(draftKey(id)) ?? "";
+}
+
+export function useDraft(id: string): string {
+  return useStore(drafts, (changed) => draftOf(id, changed));
 }
 
 export function setDraft(id: string, text: string): void {
-  drafts.set(id, text);
-  unwritten.add(id);
-  timer ??= setTimeout(write, writeMs);
-  for (const listener of listeners) listener();
+  drafts.setState({ [id]: text });
+  unsaved.add(id);
+  timer ??= setTimeout(save, saveMs);
 }
 
 /** Inserts text before the existing draft. */
@@ -31,35 +31,12 @@ export function addToDraft(id: string, text: string): void {
   setDraft(id, typed === "" ? text : `${text.trimEnd()}\n\n${typed}`);
 }
 
-/** For a deleted session. */
-export function dropDraft(id: string): void {
-  drafts.delete(id);
-  unwritten.delete(id);
-}
-
-export function useDraft(id: string): string {
-  return useSyncExternalStore(subscribe, () => draftOf(id));
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-function write(): void {
+function save(): void {
   clearTimeout(timer);
   timer = undefined;
-  for (const id of unwritten) {
-    const text = drafts.get(id) ?? "";
-    try {
-      if (text === "") localStorage.removeItem(draftKey(id));
-      else localStorage.setItem(draftKey(id), text);
-    } catch {
-      // It lasts until the page is closed.
-      reportFull();
-    }
-  }
-  unwritten.clear();
+  // A session that was deleted while it was open leaves nothing behind.
+  for (const id of unsaved) if (!live.getState().deleted.has(id)) storeOrWarn(draftKey(id), draftOf(id) || null);
+  unsaved.clear();
 }
 
-addEventListener("pagehide", write);
+addEventListener("pagehide", save);

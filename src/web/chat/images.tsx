@@ -49,9 +49,7 @@ export function ImageStrip({ images, onRemove }: { images: readonly NewImage[]; 
             {name}
           </span>
           <span className="text-xs whitespace-nowrap text-dim">{formatSize(size)}</span>
-          <IconButton label={`Remove ${name}`} onClick={() => onRemove(id)}>
-            <X size={14} aria-hidden />
-          </IconButton>
+          <IconButton label={`Remove ${name}`} onClick={() => onRemove(id)} Sign={X} signSize={14} />
         </li>
       ))}
     </ul>

@@ -38,20 +38,20 @@ const events: SessionEvent[] = [
 ];
 const { items } = transcriptOf(events.map((event, n) => ({ ...event, seq: n + 1, at: 0 })));
 
-test("[WEB-55] a tool call's parts are found in whatever an agent sends", () => {
+test("[WEB-55] a tool call's parts are found in any agent's format", () => {
   const tool = items.find((item) => item.item === "tool")!;
   expect(partsOf(tool)).toEqual({
     command: "ls -l",
     output: "output",
     diffs: [{ path: "a.ts", before: "x\n", after: "y\n" }],
-    places: ["/w/a.ts:3"],
+    paths: ["/w/a.ts:3"],
     exitCode: 2,
     signal: null,
     input: null,
   });
 });
 
-test("[WEB-68] the export has prompts, thoughts, answers, tools, questions and ends, each as markdown", () => {
+test("[WEB-68] the export has prompts, thoughts, answers, tools, permission requests and ends as Markdown", () => {
   const text = markdownOf("A title", items);
   expect(text).toContain("# A title\n\n## Prompt (1970-01-01T00:00:00.000Z, by you)\n\ndo it\n\n> hm\n> so\n\nFirst");
   expect(text).toContain(
@@ -61,7 +61,7 @@ test("[WEB-68] the export has prompts, thoughts, answers, tools, questions and e
   expect(text).toContain("*The answer was cut at the model's token limit.*");
 });
 
-test("[WEB-67] matches are counted in every item, whatever the case, and again only where something changed", () => {
+test("[WEB-67] matches are counted in every item, ignoring case, and again only in changed items", () => {
   const search = new TranscriptSearch("OUT");
   expect(search.find(items)).toHaveLength(1);
   expect(new TranscriptSearch("").find(items)).toEqual([]);

@@ -1,5 +1,5 @@
-/** What an item says, as plain text: for search and copy; and the whole transcript as markdown. */
-import type { TranscriptItem } from "../../contract/transcript.ts";
+/** The text of an item, for search and copy; and the complete transcript as Markdown. */
+import type { ToolItem, TranscriptItem } from "../../contract/transcript.ts";
 import { plainOutput, safeText } from "./inert.ts";
 import { diffLines, hunksOf } from "./line-diff.ts";
 import { partsOf } from "./tool-parts.ts";
@@ -8,16 +8,16 @@ import { damageText, launchText, turnEndText } from "../../model/transcript/item
 
 const texts = new WeakMap<TranscriptItem, string>();
 
-/** Once for each item: an item that changes is another object. */
+/** Computed once per item: an item that changes is another object. */
 export function textOf(item: TranscriptItem): string {
   const known = texts.get(item);
   if (known !== undefined) return known;
-  const text = safeText(wordsOf(item));
+  const text = safeText(rawTextOf(item));
   texts.set(item, text);
   return text;
 }
 
-function wordsOf(item: TranscriptItem): string {
+function rawTextOf(item: TranscriptItem): string {
   switch (item.item) {
     case "prompt":
     case "text":
@@ -26,9 +26,9 @@ function wordsOf(item: TranscriptItem): string {
     case "workspace-output":
       return item.text;
     case "tool": {
-      const { command, output, diffs, places } = partsOf(item);
+      const { command, output, diffs, paths } = partsOf(item);
       const changes = diffs.flatMap(({ path, before, after }) => [path, before, after]);
-      return [item.title, command, ...places, output, ...changes].filter(Boolean).join("\n");
+      return [item.title, command, ...paths, output, ...changes].filter(Boolean).join("\n");
     }
     case "permission":
       return [item.title, ...item.options.map(({ name }) => name)].join("\n");
@@ -64,60 +64,41 @@ export function markdownOf(title: string, items: readonly TranscriptItem[]): str
 }
 
 function markdownOfItem(item: TranscriptItem): string | null {
-  switch (item.item) {
-    case "prompt": {
-      const files = item.attachments.map(({ name }) => `*Attached: ${name}*`);
-      return [`## Prompt (${new Date(item.at).toISOString()}, by ${actorLabel(item.by)})`, item.text, ...files].join(
-        "\n\n",
-      );
-    }
-    case "text":
-      return item.text.trim() === "" ? null : item.text.trim();
-    case "thought":
-      return item.text.trim().replaceAll(/^/gm, "> ");
-    case "tool": {
-      const { command, output, diffs, places, exitCode } = partsOf(item);
-      const state = exitCode === null ? (item.status ?? "") : `exit ${exitCode}`;
-      const changes = diffs.map(({ path, before, after }) => {
-        const lines = hunksOf(diffLines(before, after)).flatMap((hunk) => hunk.lines);
-        return fenced(`${path}\n${lines.map(({ sign, text }) => sign + text).join("\n")}`, "diff");
-      });
-      return [
-        `**Tool:** ${item.title ?? item.kind ?? "call"}${state === "" ? "" : ` (${state})`}`,
-        ...(command === null ? [] : [fenced(command, "sh")]),
-        ...(places.length === 0 ? [] : [places.map((place) => `- ${place}`).join("\n")]),
-        ...(output === "" ? [] : [fenced(output, "")]),
-        ...changes,
-      ].join("\n\n");
-    }
-    case "permission": {
-      const chosen = item.options.find(({ optionId }) => optionId === item.answer?.optionId)?.name;
-      const by =
-        item.answer?.rule === undefined
-          ? `by ${actorLabel(item.answer?.by ?? "")}`
-          : `by rule ${item.answer.rule.number}`;
-      const answer = item.answer === null ? "not answered" : `${chosen ?? item.answer.outcome} ${by}`;
-      return `**Asked:** ${item.title} (${answer})`;
-    }
-    case "reset":
-      return `---\n\n*Conversation context reset: ${item.reason}*`;
-    case "workspace-output":
-      return fenced(plainOutput(item.text), "");
-    case "turn-end":
-    case "launch":
-    case "ended":
-    case "notice":
-    case "damaged":
-    case "auth":
-    case "mode":
-    case "model":
-    case "config":
-    case "converted":
-    default: {
-      const text = textOf(item);
-      return text === "" ? null : `*${text.trim().replaceAll("\n", " ")}*`;
-    }
+  if (item.item === "prompt") {
+    const files = item.attachments.map(({ name }) => `*Attached: ${name}*`);
+    const heading = `## Prompt (${new Date(item.at).toISOString()}, by ${actorLabel(item.by)})`;
+    return [heading, item.text, ...files].join("\n\n");
   }
+  if (item.item === "text") return item.text.trim() || null;
+  if (item.item === "thought") return item.text.trim().replaceAll(/^/gm, "> ");
+  if (item.item === "tool") return markdownOfTool(item);
+  if (item.item === "permission") {
+    const { answer, options, title } = item;
+    if (answer === null) return `**Asked:** ${title} (not answered)`;
+    const chosen = options.find(({ optionId }) => optionId === answer.optionId)?.name ?? answer.outcome;
+    const by = answer.rule === undefined ? actorLabel(answer.by) : `rule ${answer.rule.number}`;
+    return `**Asked:** ${title} (${chosen} by ${by})`;
+  }
+  if (item.item === "reset") return `---\n\n*Conversation context reset: ${item.reason}*`;
+  if (item.item === "workspace-output") return fenced(plainOutput(item.text), "");
+  const text = textOf(item);
+  return text === "" ? null : `*${text.trim().replaceAll("\n", " ")}*`;
+}
+
+function markdownOfTool(item: ToolItem): string {
+  const { command, output, diffs, paths, exitCode } = partsOf(item);
+  const state = exitCode === null ? (item.status ?? "") : `exit ${exitCode}`;
+  const changes = diffs.map(({ path, before, after }) => {
+    const lines = hunksOf(diffLines(before, after)).flatMap((hunk) => hunk.lines);
+    return fenced(`${path}\n${lines.map(({ sign, text }) => sign + text).join("\n")}`, "diff");
+  });
+  return [
+    `**Tool:** ${item.title ?? item.kind ?? "call"}${state === "" ? "" : ` (${state})`}`,
+    ...(command === null ? [] : [fenced(command, "sh")]),
+    ...(paths.length === 0 ? [] : [paths.map((path) => `- ${path}`).join("\n")]),
+    ...(output === "" ? [] : [fenced(output, "")]),
+    ...changes,
+  ].join("\n\n");
 }
 
 /** A fence longer than any inside. */

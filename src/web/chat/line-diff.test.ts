@@ -3,14 +3,14 @@ import { diffLines, hunksOf } from "./line-diff.ts";
 
 const signs = (before: string, after: string) => diffLines(before, after).map(({ sign, text }) => sign + text);
 
-test("[WEB-50] a diff says which lines stayed, went and came", () => {
+test("[WEB-50] a diff marks unchanged, removed and added lines", () => {
   expect(signs("a\nb\nc\n", "a\nx\nc\nd\n")).toEqual([" a", "-b", "+x", " c", "+d"]);
   expect(signs("", "one\ntwo\n")).toEqual(["+one", "+two"]);
   expect(signs("one\n", "")).toEqual(["-one"]);
   expect(signs("same\n", "same\n")).toEqual([" same"]);
 });
 
-test("[WEB-50] only what changed is shown, with lines around it, and texts too large to compare still are shown whole", () => {
+test("[WEB-50] only changes are shown, with context; texts too large to compare are shown in full", () => {
   const many = Array.from({ length: 40 }, (_, n) => `line ${n}`);
   const changed = many.with(5, "five").with(30, "thirty");
   const hunks = hunksOf(diffLines(many.join("\n"), changed.join("\n")));

@@ -15,7 +15,7 @@ export function diffLines(before: string, after: string): LineChange[] {
   let end = 0;
   while (end < old.length - start && end < now.length - start && old.at(-1 - end) === now.at(-1 - end)) end += 1;
   const middle = compare(old.slice(start, old.length - end), now.slice(start, now.length - end));
-  return [...same(old.slice(0, start)), ...middle, ...same(end === 0 ? [] : old.slice(-end))];
+  return [...marked(" ", old.slice(0, start)), ...middle, ...marked(" ", old.slice(old.length - end))];
 }
 
 /** The changed lines with some context; `skipped` counts the lines omitted before each hunk. */
@@ -62,10 +62,6 @@ function compare(old: string[], now: string[]): LineChange[] {
     else lines.push({ sign: "+", text: now[j++] ?? "" });
   }
   return lines;
-}
-
-function same(lines: string[]): LineChange[] {
-  return marked(" ", lines);
 }
 
 function marked(sign: LineChange["sign"], lines: string[]): LineChange[] {

@@ -4,6 +4,7 @@
  */
 import { Streamdown, type Components } from "streamdown";
 import { memo, type ComponentProps, type ReactNode } from "react";
+import { ExternalLink } from "../shared/ui/button.tsx";
 import { CopyButton } from "../shared/ui/code-text.tsx";
 import { safeAddress, safeText, isPlain } from "./inert.ts";
 
@@ -37,24 +38,10 @@ export const Markdown = memo(function Markdown({ text, streaming }: { text: stri
 type With<K extends keyof React.JSX.IntrinsicElements> = ComponentProps<K> & { node?: unknown };
 
 const components: Components = {
-  a: ({ href, children }: With<"a">) =>
-    typeof href === "string" ? (
-      <a href={href} target="_blank" rel="noopener noreferrer nofollow" className="text-accent underline">
-        {children}
-      </a>
-    ) : (
-      <span>{children}</span>
-    ),
-  img: ({ src, alt }: With<"img">) => {
-    const words = alt === undefined || alt === "" ? "image" : alt;
-    return typeof src === "string" ? (
-      <a href={src} target="_blank" rel="noopener noreferrer nofollow" className="text-accent underline">
-        Image: {words}
-      </a>
-    ) : (
-      <span>Image: {words}</span>
-    );
-  },
+  a: ({ href, children }: With<"a">) => <ExternalLink href={href}>{children}</ExternalLink>,
+  img: ({ src, alt }: With<"img">) => (
+    <ExternalLink href={typeof src === "string" ? src : null}>Image: {alt || "image"}</ExternalLink>
+  ),
   pre: ({ children }: With<"pre">) => <>{children}</>,
   code: ({ children, className }: With<"code">) => {
     const text = textIn(children);
@@ -76,13 +63,13 @@ const components: Components = {
   th: ({ children }: With<"th">) => <th className="border border-line bg-sunken px-2 py-1 text-left">{children}</th>,
   td: ({ children }: With<"td">) => <td className="border border-line px-2 py-1 align-top">{children}</td>,
   // An answer's headings rank below those of the page.
-  h1: ({ children }: With<"h1">) => <Heading>{children}</Heading>,
-  h2: ({ children }: With<"h2">) => <Heading>{children}</Heading>,
-  h3: ({ children }: With<"h3">) => <Heading>{children}</Heading>,
-  h4: ({ children }: With<"h4">) => <Heading>{children}</Heading>,
-  h5: ({ children }: With<"h5">) => <Heading>{children}</Heading>,
-  h6: ({ children }: With<"h6">) => <Heading>{children}</Heading>,
-  p: ({ children }: With<"p">) => <Paragraph>{children}</Paragraph>,
+  h1: Heading,
+  h2: Heading,
+  h3: Heading,
+  h4: Heading,
+  h5: Heading,
+  h6: Heading,
+  p: Paragraph,
   ul: ({ children }: With<"ul">) => <ul className="my-2 list-disc space-y-1 pl-5">{children}</ul>,
   ol: ({ children, start }: With<"ol">) => (
     <ol start={start} className="my-2 list-decimal space-y-1 pl-6">
@@ -101,11 +88,11 @@ const components: Components = {
   input: ({ checked }: With<"input">) => <input type="checkbox" checked={checked === true} disabled readOnly />,
 };
 
-function Paragraph({ children }: { children: ReactNode }) {
+function Paragraph({ children }: With<"p">) {
   return <p className="my-2 break-words">{children}</p>;
 }
 
-function Heading({ children }: { children: ReactNode }) {
+function Heading({ children }: With<"h3">) {
   return <h3 className="mt-4 mb-1 text-base font-semibold first:mt-0">{children}</h3>;
 }
 

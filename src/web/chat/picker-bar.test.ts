@@ -3,7 +3,7 @@ import { pickersOf, usageOf } from "./picker-bar.tsx";
 
 const modes = { currentModeId: "ask", availableModes: [{ id: "ask", name: "Ask" }, { id: "code" }] };
 
-test("[WEB-63] modes, models and options of any agent become pickers, and a mode that is told twice is one", () => {
+test("[WEB-63] modes, models and options of any agent become pickers; a mode reported twice becomes one", () => {
   const configOptions = [
     { id: "mode", currentValue: "ask", options: [{ value: "ask" }] },
     { id: "permission", category: "mode", currentValue: "ask", options: [{ value: "ask" }] },
@@ -23,7 +23,7 @@ test("[WEB-63] modes, models and options of any agent become pickers, and a mode
   ]);
 });
 
-test("[WEB-63] a model of its own list is picked as a model; nonsense is no picker", () => {
+test("[WEB-63] a listed model is picked as a model; malformed options are ignored", () => {
   const models = { currentModelId: "m", availableModels: [{ modelId: "m", name: "M" }] };
   expect(pickersOf({ modes: "x", models, configOptions: {} }).map(({ request }) => request("m"))).toEqual([
     { model: "m" },

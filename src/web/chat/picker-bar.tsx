@@ -93,17 +93,25 @@ interface Picker {
   request: (value: string) => ConfigureRequest;
 }
 
-export function pickersOf({
-  modes,
-  models,
-  configOptions,
-}: Pick<TranscriptHead, "modes" | "models" | "configOptions">): Picker[] {
-  const mode = listPicker({ from: shape(modes), list: "availableModes", current: "currentModeId", id: "id" });
-  const model = listPicker({ from: shape(models), list: "availableModels", current: "currentModelId", id: "modelId" });
-  const pickers: Picker[] = [];
-  if (mode !== null) pickers.push({ ...mode, id: "mode", label: "Mode", request: (value) => ({ mode: value }) });
-  if (model !== null) pickers.push({ ...model, id: "model", label: "Model", request: (value) => ({ model: value }) });
-  for (const option of Array.isArray(configOptions) ? configOptions : []) {
+export function pickersOf({ modes, models, configOptions }: Omit<AgentSettings, "usage">): Picker[] {
+  const [mode, model] = [shape(modes), shape(models)];
+  const pickers: Picker[] = [
+    {
+      id: "mode",
+      label: "Mode",
+      current: textIn(mode, "currentModeId") ?? "",
+      choices: choicesOf(mode["availableModes"], "id"),
+      request: (value: string) => ({ mode: value }),
+    },
+    {
+      id: "model",
+      label: "Model",
+      current: textIn(model, "currentModelId") ?? "",
+      choices: choicesOf(model["availableModels"], "modelId"),
+      request: (value: string) => ({ model: value }),
+    },
+  ].filter(({ choices }) => choices.length > 0);
+  for (const option of listOf(configOptions)) {
     const picker = optionPicker(shape(option));
     // Some agents report their modes twice, as modes and as an option.
     if (picker !== null && !pickers.some(({ id }) => id === picker.id || id === textIn(shape(option), "category"))) {
@@ -113,37 +121,28 @@ export function pickersOf({
   return pickers;
 }
 
-interface ListShape {
-  from: Record<string, unknown>;
-  list: string;
-  current: string;
-  id: string;
-}
-
-function listPicker({ from, list, current, id }: ListShape): Pick<Picker, "current" | "choices"> | null {
-  const all = Array.isArray(from[list]) ? (from[list] as unknown[]) : [];
-  const choices = all.flatMap((one) => choiceOf(shape(one), id));
-  return choices.length === 0 ? null : { current: textIn(from, current) ?? "", choices };
-}
-
 function optionPicker(option: Record<string, unknown>): Picker | null {
   const id = textIn(option, "id");
   const current = textIn(option, "currentValue");
-  const options = Array.isArray(option["options"]) ? (option["options"] as unknown[]) : [];
   // Options may be grouped.
-  const flat = options.flatMap((one) => {
-    const inner = shape(one)["options"];
-    return Array.isArray(inner) ? (inner as unknown[]) : [one];
-  });
-  const choices = flat.flatMap((one) => choiceOf(shape(one), "value"));
+  const choices = listOf(option["options"]).flatMap((one) => choicesOf(shape(one)["options"] ?? [one], "value"));
   if (id === null || current === null || choices.length === 0) return null;
   const request = (value: string): ConfigureRequest => ({ option: { id, value } });
   return { id, label: textIn(option, "name") ?? id, current, choices, request };
 }
 
-function choiceOf(one: Record<string, unknown>, key: string): Picker["choices"] {
-  const value = textIn(one, key);
-  return value === null ? [] : [{ value, name: textIn(one, "name") ?? value, note: textIn(one, "description") ?? "" }];
+function choicesOf(list: unknown, key: string): Picker["choices"] {
+  return listOf(list)
+    .map(shape)
+    .flatMap((one) => {
+      const value = textIn(one, key);
+      if (value === null) return [];
+      return [{ value, name: textIn(one, "name") ?? value, note: textIn(one, "description") ?? "" }];
+    });
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 /** The context in use; null if the agent does not report it. */

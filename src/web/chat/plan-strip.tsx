@@ -47,9 +47,9 @@ export const PlanStrip = memo(function PlanStrip({ plan }: { plan: readonly unkn
 });
 
 function StepSign({ state }: { state: string }) {
-  const look = { size: 14, className: "mt-0.5 shrink-0" };
-  if (state === "completed") return <CircleCheck {...look} aria-label="done" className="mt-0.5 shrink-0 text-good" />;
+  const styles = "mt-0.5 shrink-0";
+  if (state === "completed") return <CircleCheck size={14} aria-label="done" className={`${styles} text-good`} />;
   if (state === "in_progress")
-    return <CircleDot {...look} aria-label="in progress" className="mt-0.5 shrink-0 text-busy" />;
-  return <Circle {...look} aria-label="to do" />;
+    return <CircleDot size={14} aria-label="in progress" className={`${styles} text-busy`} />;
+  return <Circle size={14} aria-label="to do" className={styles} />;
 }

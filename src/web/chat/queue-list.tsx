@@ -5,7 +5,8 @@ import type { PromptEditRequest } from "../../contract/prompt.ts";
 import type { PromptItem } from "../../contract/transcript.ts";
 import { call } from "../shared/data/api.ts";
 import { Button, IconButton } from "../shared/ui/button.tsx";
-import { inputStyles } from "../shared/ui/field.tsx";
+import { Form, TextArea } from "../shared/ui/field.tsx";
+import { countOf } from "../shared/ui/safe-text.ts";
 import { useAction } from "../shared/ui/toast.tsx";
 import { useChat } from "./chat-context.ts";
 import { safeText } from "./inert.ts";
@@ -21,7 +22,7 @@ export const QueueList = memo(function QueueList({ queue, why }: { queue: readon
   return (
     <section aria-label="Queued prompts" className="mb-2 rounded-lg border border-line bg-panel">
       <p className="px-3 pt-2 text-xs text-dim">
-        {queue.length === 1 ? "1 queued prompt" : `${queue.length} queued prompts`}. {why}
+        {countOf(queue.length, "queued prompt")}. {why}
       </p>
       <ol className="max-h-[30vh] overflow-y-auto px-1 pb-1">
         {queue.map((prompt, index) => (
@@ -49,30 +50,30 @@ export const QueueList = memo(function QueueList({ queue, why }: { queue: readon
                   label="Move up"
                   disabled={closed !== null || index === 0}
                   onClick={() => void edit(prompt.promptId, { position: index - 1 })}
-                >
-                  <ArrowUp size={14} aria-hidden />
-                </IconButton>
+                  Sign={ArrowUp}
+                  signSize={14}
+                />
                 <IconButton
                   label="Move down"
                   disabled={closed !== null || index === queue.length - 1}
                   onClick={() => void edit(prompt.promptId, { position: index + 1 })}
-                >
-                  <ArrowDown size={14} aria-hidden />
-                </IconButton>
+                  Sign={ArrowDown}
+                  signSize={14}
+                />
                 <IconButton
                   label={prompt.cut === true ? "Too long to edit here" : "Edit"}
                   disabled={closed !== null || prompt.cut === true}
                   onClick={() => setEditing(prompt.promptId)}
-                >
-                  <Pencil size={14} aria-hidden />
-                </IconButton>
+                  Sign={Pencil}
+                  signSize={14}
+                />
                 <IconButton
                   label="Remove"
                   disabled={closed !== null}
                   onClick={() => void edit(prompt.promptId, { withdraw: true })}
-                >
-                  <Trash2 size={14} aria-hidden />
-                </IconButton>
+                  Sign={Trash2}
+                  signSize={14}
+                />
               </>
             )}
           </li>
@@ -82,25 +83,17 @@ export const QueueList = memo(function QueueList({ queue, why }: { queue: readon
   );
 });
 
-function EditPrompt({
-  text,
-  onSave,
-  onCancel,
-}: {
+interface EditPromptProps {
   text: string;
   onSave: (text: string) => void;
   onCancel: () => void;
-}) {
+}
+
+function EditPrompt({ text, onSave, onCancel }: EditPromptProps) {
   const [value, setValue] = useState(text);
   return (
-    <form
-      className="flex min-w-0 flex-1 flex-col gap-1 py-1"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (value.trim() !== "") onSave(value);
-      }}
-    >
-      <textarea
+    <Form className="flex min-w-0 flex-1 flex-col gap-1 py-1" onSubmit={() => value.trim() !== "" && onSave(value)}>
+      <TextArea
         // The user pressed Edit for this.
         // oxlint-disable-next-line jsx-a11y/no-autofocus -- as above
         autoFocus
@@ -108,11 +101,7 @@ function EditPrompt({
         rows={Math.min(8, value.split("\n").length + 1)}
         value={value}
         onChange={(event) => setValue(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Escape") onCancel();
-          else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
-        }}
-        className={inputStyles}
+        onCancel={onCancel}
       />
       <span className="flex justify-end gap-2">
         <Button size="small" onClick={onCancel}>
@@ -122,6 +111,6 @@ function EditPrompt({
           Save
         </Button>
       </span>
-    </form>
+    </Form>
   );
 }

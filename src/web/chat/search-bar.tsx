@@ -61,7 +61,7 @@ export function SearchBar({ feed, state, list, onReveal, onClose }: SearchBarPro
     };
   }, [query, feed]);
 
-  useMarks({ list, query, current });
+  useMarks(list, query, current);
   const reading = query !== "" && state.older;
   return (
     <search className="flex items-center gap-1 border-b border-line bg-panel px-3 py-1.5">
@@ -89,36 +89,27 @@ export function SearchBar({ feed, state, list, onReveal, onClose }: SearchBarPro
               : "no matches"
             : `${at + 1} of ${found.length}${reading ? " …" : ""}`}
       </span>
-      <IconButton label="Previous match" disabled={found.length === 0} onClick={() => step(-1)}>
-        <ChevronUp size={16} aria-hidden />
-      </IconButton>
-      <IconButton label="Next match" disabled={found.length === 0} onClick={() => step(1)}>
-        <ChevronDown size={16} aria-hidden />
-      </IconButton>
-      <IconButton label="Close search" onClick={onClose}>
-        <X size={16} aria-hidden />
-      </IconButton>
+      <IconButton label="Previous match" disabled={found.length === 0} onClick={() => step(-1)} Sign={ChevronUp} />
+      <IconButton label="Next match" disabled={found.length === 0} onClick={() => step(1)} Sign={ChevronDown} />
+      <IconButton label="Close search" onClick={onClose} Sign={X} />
     </search>
   );
 }
 
-interface Marks {
-  list: React.RefObject<ListHandle | null>;
-  query: string;
-  current: Found | null;
-}
-
 /** Rows come and go while scrolling: the highlights follow the rendered rows. */
-function useMarks({ list, query, current }: Marks): void {
+function useMarks(list: SearchBarProps["list"], query: string, current: Found | null): void {
   useEffect(() => {
     if (!("highlights" in CSS)) return undefined;
     const element = list.current?.element();
     if (element == null || query === "") return undefined;
     addMarkStyles();
+    const currentRange = (): Range | undefined => {
+      const row = current === null ? null : element.querySelector(`[data-seq="${current.seq}"]`);
+      return row === null ? undefined : rangesIn(row, query)[current?.nth ?? 0];
+    };
     const mark = (): void => {
       CSS.highlights.set("found", new Highlight(...rangesIn(element, query)));
-      const row = current === null ? null : element.querySelector(`[data-seq="${current.seq}"]`);
-      const here = row === null ? undefined : rangesIn(row, query)[current?.nth ?? 0];
+      const here = currentRange();
       CSS.highlights.set("found-here", new Highlight(...(here === undefined ? [] : [here])));
     };
     let frame = 0;
@@ -131,9 +122,7 @@ function useMarks({ list, query, current }: Marks): void {
     soon();
     // Once the rows are measured, scroll to the match: its row may be taller than the screen.
     const settled = setTimeout(() => {
-      const row = current === null ? null : element.querySelector(`[data-seq="${current.seq}"]`);
-      const here = row === null ? undefined : rangesIn(row, query)[current?.nth ?? 0];
-      const box = here?.getBoundingClientRect();
+      const box = currentRange()?.getBoundingClientRect();
       const view = element.getBoundingClientRect();
       if (box !== undefined && (box.top < view.top || box.bottom > view.bottom)) {
         element.scrollBy({ top: box.top - view.top - view.height / 3 });

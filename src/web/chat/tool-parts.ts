@@ -13,7 +13,7 @@ export interface ToolParts {
   output: string;
   diffs: DiffPart[];
   /** Paths, with a line number if given. */
-  places: string[];
+  paths: string[];
   exitCode: number | null;
   signal: string | null;
   /** The raw input if it contains more than the command. */
@@ -26,14 +26,14 @@ export function partsOf({ content, locations, rawInput, rawOutput }: ToolItem): 
   const input = shape(rawInput);
   const result = shape(rawOutput);
   const command = commandOf(input);
-  const blocks = content.flatMap(wordsOf);
-  const spoken = blocks.length > 0 ? blocks.join("\n") : outputOf(rawOutput, result);
+  const blocks = content.flatMap(textOf);
+  const output = blocks.length > 0 ? blocks.join("\n") : outputOf(rawOutput, result);
   const otherInput = rawInput !== null && !(command !== null && Object.keys(input).length === 1);
   return {
     command,
-    output: plainOutput(spoken),
+    output: plainOutput(output),
     diffs: content.flatMap(diffOf),
-    places: [...new Set(locations.flatMap(placeOf))],
+    paths: [...new Set(locations.flatMap(pathOf))],
     exitCode: numberIn(result, "exitCode") ?? numberIn(result, "exit_code"),
     signal: textIn(result, "signal"),
     input: otherInput ? pretty(rawInput) : null,
@@ -47,7 +47,7 @@ function commandOf(input: Shape): string | null {
   return null;
 }
 
-function wordsOf(block: unknown): string[] {
+function textOf(block: unknown): string[] {
   const { type, content } = shape(block);
   if (type !== "content") return [];
   const inner = shape(content);
@@ -79,7 +79,7 @@ function diffOf(block: unknown): DiffPart[] {
   return [{ path, before: textIn(diff, "oldText") ?? "", after: textIn(diff, "newText") ?? "" }];
 }
 
-function placeOf(location: unknown): string[] {
+function pathOf(location: unknown): string[] {
   const path = textIn(shape(location), "path");
   if (path === null) return [];
   const line = numberIn(shape(location), "line");

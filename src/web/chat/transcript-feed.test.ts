@@ -16,12 +16,12 @@ const ended: SessionEvent = { type: "turn.ended", stopReason: "end_turn" };
 const turns = (count: number): SessionEvent[] =>
   Array.from({ length: count }, (_, n) => [...prompt(`p${n}`), said(`answer ${n}`), ended]).flat();
 
-/** A daemon's log, of which only what is asked for is told. */
+/** A daemon's log that returns only what is requested. */
 class Log implements FeedSource {
   events_: EventJson[] = [];
-  readonly asked: string[] = [];
+  readonly requested: string[] = [];
   #frames: (() => void)[] = [];
-  /** Answers wait until they are let go. */
+  /** Responses wait until it resolves. */
   gate: Promise<void> = Promise.resolve();
 
   constructor(events: SessionEvent[] = []) {
@@ -40,7 +40,7 @@ class Log implements FeedSource {
   }
 
   async newest(): Promise<TranscriptPage> {
-    this.asked.push("newest");
+    this.requested.push("newest");
     await this.gate;
     return this.page(4);
   }
@@ -55,12 +55,12 @@ class Log implements FeedSource {
   }
 
   async older(before: number): Promise<TranscriptPage> {
-    this.asked.push(`older ${before}`);
+    this.requested.push(`older ${before}`);
     return this.page(6, before);
   }
 
   async events(since: number): Promise<EventJson[]> {
-    this.asked.push(`events ${since}`);
+    this.requested.push(`events ${since}`);
     await this.gate;
     return this.events_.filter(({ seq }) => seq > since).slice(0, 1_000);
   }
@@ -80,7 +80,7 @@ const settled = async (): Promise<void> => {
 
 async function opened(log: Log, cached: TranscriptPage | null = null): Promise<TranscriptFeed> {
   const feed = new TranscriptFeed(log, cached);
-  feed.knows(log.seq);
+  feed.catchUpTo(log.seq);
   await settled();
   log.frame();
   return feed;
@@ -89,7 +89,7 @@ async function opened(log: Log, cached: TranscriptPage | null = null): Promise<T
 const whole = (log: Log) => transcriptOf(log.events_).items;
 
 describe("opening", () => {
-  test("[WEB-51] the newest page comes first, older pages on demand, and together they are the transcript", async () => {
+  test("[WEB-51] the newest page loads first, older pages on demand", async () => {
     const log = new Log(turns(10));
     const feed = await opened(log);
     expect(feed.state()).toMatchObject({ phase: "ready", older: true });
@@ -102,7 +102,7 @@ describe("opening", () => {
     expect(feed.state().items).toEqual(whole(log));
   });
 
-  test("[WEB-52] what was kept is there at once, and only what is new is fetched", async () => {
+  test("[WEB-52] the cached page is shown immediately, and only new events are fetched", async () => {
     const log = new Log(turns(5));
     const before = await opened(log);
     const kept = JSON.parse(JSON.stringify(before.page(2))) as TranscriptPage;
@@ -110,16 +110,16 @@ describe("opening", () => {
     const feed = new TranscriptFeed(log, kept);
     expect(feed.state()).toMatchObject({ phase: "ready", older: true });
     expect(feed.state().items).toHaveLength(2);
-    log.asked.length = 0;
-    feed.knows(log.seq);
+    log.requested.length = 0;
+    feed.catchUpTo(log.seq);
     await settled();
     log.frame();
-    expect(log.asked).toEqual(["events 25"]);
+    expect(log.requested).toEqual(["events 25"]);
     await feed.loadAll();
     expect(feed.state().items).toEqual(whole(log));
   });
 
-  test("[WEB-52] kept of another log that is shorter: read anew", async () => {
+  test("[WEB-52] a cached page of another, shorter log is replaced", async () => {
     const kept = (await opened(new Log(turns(5)))).page(10);
     const log = new Log(turns(1));
     const feed = await opened(log, kept);
@@ -127,7 +127,7 @@ describe("opening", () => {
     expect(feed.state().items).toEqual(whole(log));
   });
 
-  test("[WEB-54] a page that was asked for before the last events came: those are read too", async () => {
+  test("[WEB-54] events after an early page are read too", async () => {
     const log = new Log(turns(3));
     const early = log.page(4);
     log.newest = () => Promise.resolve(early);
@@ -136,7 +136,7 @@ describe("opening", () => {
     expect(feed.state().items.at(-1)).toMatchObject({ text: "new" });
   });
 
-  test("[WEB-51] what cannot be read is a fault, and read on after a retry", async () => {
+  test("[WEB-51] a failed read is shown, and repeated by a retry", async () => {
     const log = new Log(turns(1));
     const newest = log.newest.bind(log);
     log.newest = () => Promise.reject(new Error("away"));
@@ -150,13 +150,13 @@ describe("opening", () => {
 });
 
 describe("following", () => {
-  test("[WEB-53] events of one frame are one change, and only the items they concern are other objects", async () => {
+  test("[WEB-53] events of one frame are one change that replaces only their items", async () => {
     const log = new Log(turns(2));
     const feed = await opened(log);
     const before = feed.state().items;
     let changes = 0;
     feed.subscribe(() => (changes += 1));
-    for (const word of ["a", "b", "c"]) feed.take(log.add([said(word)]));
+    for (const word of ["a", "b", "c"]) feed.apply(log.add([said(word)]));
     expect(changes).toBe(0);
     log.frame();
     expect(changes).toBe(1);
@@ -165,43 +165,43 @@ describe("following", () => {
     expect(after.at(-1)).toMatchObject({ item: "text", text: "abc" });
   });
 
-  test("[WEB-54] a gap in the sequence is read again, and nothing is lost or doubled", async () => {
+  test("[WEB-54] a gap in the sequence is read again, without losses or duplicates", async () => {
     const log = new Log(turns(1));
     const feed = await opened(log);
     log.add([said("lost one "), said("lost two ")]);
-    feed.take(log.add([said("heard")]));
+    feed.apply(log.add([said("received")]));
     log.frame();
     await settled();
     log.frame();
-    expect(log.asked.at(-1)).toBe("events 5");
+    expect(log.requested.at(-1)).toBe("events 5");
     expect(feed.state().items).toEqual(whole(log));
-    expect(feed.state().items.at(-1)).toMatchObject({ text: "lost one lost two heard" });
+    expect(feed.state().items.at(-1)).toMatchObject({ text: "lost one lost two received" });
   });
 
-  test("[WEB-54] events that nobody told are read when the session's own number shows them", async () => {
+  test("[WEB-54] events missing from the stream are read when the session's seq shows them", async () => {
     const log = new Log(turns(1));
     const feed = await opened(log);
     log.add([said("silent")]);
-    feed.knows(log.seq);
+    feed.catchUpTo(log.seq);
     await settled();
     log.frame();
     expect(feed.state().items).toEqual(whole(log));
-    log.asked.length = 0;
-    feed.knows(log.seq);
-    feed.take(log.events_);
+    log.requested.length = 0;
+    feed.catchUpTo(log.seq);
+    feed.apply(log.events_);
     log.frame();
     await settled();
-    expect(log.asked).toEqual([]);
+    expect(log.requested).toEqual([]);
     expect(feed.state().items).toEqual(whole(log));
   });
 
-  test("[WEB-54] events that come while the newest page is on its way are folded on top of it", async () => {
+  test("[WEB-54] events that arrive while the newest page loads are applied on top of it", async () => {
     const log = new Log(turns(1));
     const gate = Promise.withResolvers<void>();
     log.gate = gate.promise;
     const feed = new TranscriptFeed(log, null);
-    feed.knows(log.seq);
-    feed.take(log.add([said("meanwhile")]));
+    feed.catchUpTo(log.seq);
+    feed.apply(log.add([said("meanwhile")]));
     log.frame();
     gate.resolve();
     await settled();
@@ -212,11 +212,11 @@ describe("following", () => {
     expect(feed.state().head.seq).toBe(log.seq);
   });
 
-  test("[WEB-51] a change of an item that is not loaded yet is seen when it is", async () => {
+  test("[WEB-51] a change of an item that is not loaded yet shows once it is loaded", async () => {
     const asked: SessionEvent = { type: "permission.asked", requestId: "r", title: "?", options: [] };
     const log = new Log([...prompt("p"), asked, ...Array.from({ length: 8 }, (_, n) => [said(`${n}`), notice]).flat()]);
     const feed = await opened(log);
-    feed.take(
+    feed.apply(
       log.add([{ type: "permission.answered", requestId: "r", optionId: "y", outcome: "selected", by: "person" }]),
     );
     log.frame();
@@ -225,11 +225,11 @@ describe("following", () => {
     expect(feed.state().items).toEqual(whole(log));
   });
 
-  test("[WEB-53] a prompt that goes back to the queue leaves the items", async () => {
+  test("[WEB-53] a requeued prompt leaves the items", async () => {
     const log = new Log([...turns(1), ...prompt("p").slice(0, 2)]);
     const feed = await opened(log);
     expect(feed.state().items.at(-1)).toMatchObject({ item: "prompt" });
-    feed.take(log.add([{ type: "prompt.requeued", promptId: asPromptId("p"), reason: "died" }]));
+    feed.apply(log.add([{ type: "prompt.requeued", promptId: asPromptId("p"), reason: "died" }]));
     log.frame();
     expect(feed.state().items.at(-1)).toMatchObject({ item: "turn-end" });
     expect(feed.state().head.queue).toHaveLength(1);

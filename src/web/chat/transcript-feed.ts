@@ -1,20 +1,18 @@
 /**
- * One session's transcript as this page has it: the newest items first from the cache, then from the daemon; what is
- * older when it is asked for; what is new from the stream, folded in once a frame. The daemon's log is the truth: a gap
- * in the sequence is read again, and a log that is shorter than ours replaces what is here.
+ * One session's transcript as this page has it: the newest items from the cache, then from the daemon; older items on
+ * demand; new events from the stream, applied once per frame. The daemon's log is the truth: a gap in the sequence is
+ * read again, and a log shorter than ours replaces everything here.
  */
-import { isLastPage } from "../../contract/stream.ts";
-import type { TranscriptItem, TranscriptPage } from "../../contract/transcript.ts";
-import type { TranscriptHead } from "../../contract/transcript.ts";
-import { referred } from "../../model/transcript/state.ts";
+import { isLastPage, type EventJson } from "../../contract/stream.ts";
+import type { TranscriptHead, TranscriptItem, TranscriptPage } from "../../contract/transcript.ts";
 import { builderOf, TranscriptBuilder } from "../../model/transcript/builder.ts";
-import type { EventJson } from "../../contract/stream.ts";
+import { referred } from "../../model/transcript/state.ts";
 
-/** Where the feed gets things from; given, so that it can be tested without a daemon. */
+/** The feed's calls to the daemon and the browser; tests replace them. */
 export interface FeedSource {
   newest(): Promise<TranscriptPage>;
   older(before: number): Promise<Pick<TranscriptPage, "items" | "older">>;
-  /** At most `eventsAtOnce`, after that one. */
+  /** At most `eventsAtOnce`. */
   events(since: number): Promise<EventJson[]>;
   /** Calls back at the next frame. */
   nextFrame(flush: () => void): void;
@@ -24,16 +22,16 @@ export interface FeedState {
   items: readonly TranscriptItem[];
   head: TranscriptHead;
   phase: "loading" | "ready";
-  /** Why the last attempt to read failed; tried again when the line is back. */
+  /** Why the last read failed; retried after a reconnect. */
   fault: unknown;
   older: boolean;
   loadingOlder: boolean;
-  /** Whether this state came from the last by putting items before the first. */
+  /** Whether the last change only added items before the first. */
   shifted: boolean;
 }
 
 export const eventsAtOnce = 1_000;
-/** Further behind than this, the newest page is quicker than every event since. */
+/** Further behind than this, loading the newest page is faster than loading every event. */
 const catchUpLimit = 5_000;
 
 export class TranscriptFeed {
@@ -41,13 +39,12 @@ export class TranscriptFeed {
   #builder: TranscriptBuilder;
   #state: FeedState;
   readonly #listeners = new Set<() => void>();
-  /** Events that came and are not folded in yet, by sequence. */
+  /** Received events that are not applied yet, by sequence. */
   readonly #waiting = new Map<number, EventJson>();
   #flushing = false;
-  #reading: Promise<void> | null = null;
-  /** What the daemon said is the session's last event. */
+  #isReading = false;
+  /** The session's last event, as the daemon reported it. */
   #known = 0;
-  #closed = false;
 
   constructor(source: FeedSource, cached: TranscriptPage | null) {
     this.#source = source;
@@ -70,7 +67,7 @@ export class TranscriptFeed {
 
   readonly state = (): FeedState => this.#state;
 
-  /** To be kept for the next visit: the last `count` items, and what the fold needs to go on. */
+  /** To be cached for the next visit: the last `count` items, and the state that the reducer needs to continue. */
   page(count: number): TranscriptPage {
     const { head, refs } = this.#builder.saved();
     const items = this.#state.items.slice(-count);
@@ -79,20 +76,15 @@ export class TranscriptFeed {
     return { ...head, refs, items, pinned, older: this.#state.older || items.length < this.#state.items.length };
   }
 
-  close(): void {
-    this.#closed = true;
-    this.#listeners.clear();
-  }
-
-  /** The session stands at `seq`, says the daemon: reads what is missing here. */
-  knows(seq: number): void {
+  /** The daemon reports that the session is at `seq`: reads the missing events. */
+  catchUpTo(seq: number): void {
     this.#known = seq;
-    // Another database, or one restored from a copy: what is here never happened there.
+    // Another database, or one restored from a backup: the events here never happened there.
     if (this.#state.phase === "ready" && seq < this.#builder.seq) return this.#startOver();
-    if (this.#state.phase === "loading" || seq > this.#last()) this.#read();
+    if (this.#state.phase === "loading" || seq > this.#last()) void this.#read();
   }
 
-  take(events: readonly EventJson[]): void {
+  apply(events: readonly EventJson[]): void {
     for (const event of events) {
       if (event.seq > this.#builder.seq) this.#waiting.set(event.seq, event);
       this.#known = Math.max(this.#known, event.seq);
@@ -107,28 +99,25 @@ export class TranscriptFeed {
     this.#set({ loadingOlder: true });
     try {
       const page = await this.#source.older(first.seq);
-      if (this.#state.items[0] !== first && this.#state.items[0]?.seq !== first.seq) return;
-      // What is known here of one of them has the later events in it.
-      const before = page.items.map((item) => this.#builder.item(item.seq) ?? item);
-      this.#set({
-        items: [...before, ...this.#state.items],
-        older: page.older && page.items.length > 0,
-        shifted: page.items.length > 0,
-        fault: null,
-        loadingOlder: false,
-      });
+      // Not if the feed started over meanwhile.
+      if (this.#state.items[0]?.seq === first.seq) {
+        // An item known here includes later events.
+        const before = page.items.map((item) => this.#builder.item(item.seq) ?? item);
+        const some = before.length > 0;
+        const all = [...before, ...this.#state.items];
+        this.#set({ items: all, older: page.older && some, shifted: some, fault: null, loadingOlder: false });
+      }
     } catch (fault) {
       this.#set({ fault });
-    } finally {
-      if (this.#state.loadingOlder) this.#set({ loadingOlder: false });
     }
+    if (this.#state.loadingOlder) this.#set({ loadingOlder: false });
   }
 
-  /** Everything, page by page; `wanted` says whether to go on. */
-  async loadAll(wanted: () => boolean = () => true): Promise<void> {
-    while (this.#state.older && wanted() && !this.#closed) {
+  /** Loads everything, page by page, while `isNeeded`. */
+  async loadAll(isNeeded: () => boolean = () => true): Promise<void> {
+    while (this.#state.older && isNeeded()) {
       const before = this.#state.items.length;
-      // oxlint-disable-next-line no-await-in-loop -- each page says where the next one ends
+      // oxlint-disable-next-line no-await-in-loop -- each page starts where the last one ended
       await this.loadOlder();
       if (this.#state.items.length === before && !this.#state.loadingOlder) return;
     }
@@ -136,10 +125,10 @@ export class TranscriptFeed {
 
   retry(): void {
     this.#set({ fault: null });
-    this.#read();
+    void this.#read();
   }
 
-  /** The last event that is here or waits without a gap. */
+  /** The last event that is applied, or waiting without a gap. */
   #last(): number {
     let last = this.#builder.seq;
     while (this.#waiting.has(last + 1)) last += 1;
@@ -147,7 +136,7 @@ export class TranscriptFeed {
   }
 
   #schedule(): void {
-    if (this.#flushing || this.#closed) return;
+    if (this.#flushing) return;
     this.#flushing = true;
     this.#source.nextFrame(() => {
       this.#flushing = false;
@@ -156,7 +145,7 @@ export class TranscriptFeed {
   }
 
   #flush(): void {
-    if (this.#closed || this.#state.phase === "loading") return;
+    if (this.#state.phase === "loading") return;
     const changed = new Set<number>();
     const removed = new Set<number>();
     for (;;) {
@@ -172,7 +161,7 @@ export class TranscriptFeed {
     }
     for (const seq of this.#waiting.keys()) if (seq <= this.#builder.seq) this.#waiting.delete(seq);
     this.#show(changed, removed);
-    if (this.#waiting.size > 0) this.#read();
+    if (this.#waiting.size > 0) void this.#read();
   }
 
   #show(changed: ReadonlySet<number>, removed: ReadonlySet<number>): void {
@@ -186,34 +175,34 @@ export class TranscriptFeed {
       for (const seq of changed) {
         const item = this.#builder.item(seq);
         if (item === undefined || (seq < first && this.#state.older)) continue;
-        const at = placeOf(next, seq);
+        // Almost always the end.
+        const at = next.findLastIndex((before) => before.seq < seq) + 1;
         next.splice(at, next[at]?.seq === seq ? 1 : 0, item);
       }
       items = next;
     }
-    this.#set({ items, head, shifted: false });
+    this.#set({ items, head });
   }
 
-  #read(): void {
-    if (this.#reading !== null || this.#closed) return;
-    this.#reading = this.#readOn()
-      .catch((fault: unknown) => this.#set({ fault }))
-      .finally(() => {
-        this.#reading = null;
-      });
-  }
-
-  async #readOn(): Promise<void> {
-    const behind = this.#known - this.#last();
-    if (this.#state.phase === "loading" || behind > catchUpLimit) {
-      await this.#readNewest();
-      // A page that was asked for early is behind what the stream has told meanwhile.
-      if (this.#closed || this.#known <= this.#last()) return;
+  async #read(): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    try {
+      const behind = this.#known - this.#last();
+      const isStale = this.#state.phase === "loading" || behind > catchUpLimit;
+      if (isStale) await this.#readNewest();
+      // A page requested early may be behind the stream by now.
+      if (!isStale || this.#known > this.#last()) await this.#readEvents();
+    } catch (fault) {
+      this.#set({ fault });
     }
+    this.#isReading = false;
+  }
+
+  async #readEvents(): Promise<void> {
     for (;;) {
-      const since = this.#last();
-      // oxlint-disable-next-line no-await-in-loop -- each page begins where the last one ended
-      const events = await this.#source.events(since);
+      // oxlint-disable-next-line no-await-in-loop -- each page starts where the last one ended
+      const events = await this.#source.events(this.#last());
       for (const event of events) if (event.seq > this.#builder.seq) this.#waiting.set(event.seq, event);
       this.#schedule();
       if (isLastPage(events, eventsAtOnce)) break;
@@ -223,35 +212,21 @@ export class TranscriptFeed {
 
   async #readNewest(): Promise<void> {
     const page = await this.#source.newest();
-    if (this.#closed) return;
     this.#builder = builderOf(page);
     const { head } = this.#builder.saved();
-    this.#set({ items: page.items, head, older: page.older, phase: "ready", shifted: false, fault: null });
+    this.#set({ items: page.items, head, older: page.older, phase: "ready", fault: null });
     this.#schedule();
   }
 
   #startOver(): void {
     this.#waiting.clear();
     this.#builder = new TranscriptBuilder();
-    this.#set({ phase: "loading", items: [], older: false, shifted: false });
-    this.#read();
+    this.#set({ phase: "loading", items: [], older: false });
+    void this.#read();
   }
 
   #set(next: Partial<FeedState>): void {
     this.#state = { ...this.#state, shifted: false, ...next };
     for (const listener of this.#listeners) listener();
   }
-}
-
-/** Where `seq` stands or belongs. Almost always the end. */
-function placeOf(items: readonly TranscriptItem[], seq: number): number {
-  let [low, high] = [0, items.length];
-  const last = items.at(-1);
-  if (last === undefined || last.seq < seq) return items.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((items[middle]?.seq ?? 0) < seq) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

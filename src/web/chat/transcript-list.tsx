@@ -14,7 +14,6 @@ import {
 } from "react";
 import { ArrowDown } from "lucide-react";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
-import type { TranscriptItem } from "../../contract/transcript.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";
 import { Row } from "./items/row.tsx";
@@ -127,7 +126,7 @@ export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, r
 
   const turnOpen = head.turn?.open === true;
   const lastSeq = items.at(-1)?.seq;
-  const fresh = leftAt === null ? 0 : countAfter(items, leftAt);
+  const fresh = leftAt === null ? 0 : items.length - 1 - items.findLastIndex(({ seq }) => seq <= leftAt);
   return (
     <div className="relative flex min-h-0 flex-1 flex-col">
       <div
@@ -174,10 +173,4 @@ export function TranscriptList({ feed, state, away, revealed, footer, onAtEnd, r
       )}
     </div>
   );
-}
-
-function countAfter(items: readonly TranscriptItem[], seq: number): number {
-  let count = 0;
-  for (let index = items.length - 1; index >= 0 && (items[index]?.seq ?? 0) > seq; index -= 1) count += 1;
-  return count;
 }

@@ -3,12 +3,14 @@
  * safe: after a lost connection each is sent again, and the daemon accepts it once. One at a time: two requests could
  * overtake each other.
  */
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { useEffect, useState } from "react";
+import { createStore, useStore, type StoreApi } from "zustand";
 import { HoldfastError } from "../../contract/errors.ts";
 import type { Attachment } from "../../contract/event.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
-import { live } from "../shared/data/live.ts";
+import { onReconnect } from "../shared/data/live.ts";
 import { unsentKey } from "../shared/data/session-cache.ts";
+import { readJson, store } from "../shared/data/storage.ts";
 import type { NewImage } from "./images.tsx";
 import type { FeedState } from "./transcript-feed.ts";
 
@@ -26,7 +28,7 @@ const retryMs = 2_000;
 /** The session's unsent prompts, without those that the transcript or the queue has. */
 export function useUnsentPrompts(id: string, { items, head }: FeedState) {
   const [prompts] = useState(() => new UnsentPrompts(id));
-  const unsent = useSyncExternalStore(prompts.subscribe, prompts.entries);
+  const unsent = useStore(prompts.store);
   useEffect(() => prompts.open(), [prompts]);
   useEffect(() => {
     if (unsent.length === 0) return;
@@ -40,8 +42,7 @@ export function useUnsentPrompts(id: string, { items, head }: FeedState) {
 
 class UnsentPrompts {
   readonly #session: string;
-  #entries: readonly UnsentPrompt[];
-  readonly #listeners = new Set<() => void>();
+  readonly store: StoreApi<readonly UnsentPrompt[]>;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Prompts without a response from the daemon, in the order they were written. */
   #unanswered: readonly string[];
@@ -50,22 +51,18 @@ class UnsentPrompts {
 
   constructor(session: string) {
     this.#session = session;
-    this.#entries = load(session);
+    this.store = createStore<readonly UnsentPrompt[]>(() => load(session));
     this.#unanswered = this.#entries.filter(({ state }) => state === "waiting").map(({ promptId }) => promptId);
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
-  readonly entries = (): readonly UnsentPrompt[] => this.#entries;
+  get #entries(): readonly UnsentPrompt[] {
+    return this.store.getState();
+  }
 
   /** Sends prompts left over from an earlier page, and retries after each reconnect. */
   open(): () => void {
     this.#retry();
-    const end = live.subscribe((state, before) => {
-      if (state.line.is !== "open" || before.line.is === "open") return;
+    const end = onReconnect(() => {
       // A request on the old connection may hang for minutes.
       this.#posting?.abort();
       this.#retry();
@@ -84,9 +81,7 @@ class UnsentPrompts {
   }
 
   remove(promptId: string): void {
-    if (this.#entries.some((entry) => entry.promptId === promptId)) {
-      this.#set(this.#entries.filter((entry) => entry.promptId !== promptId));
-    }
+    this.settle((known) => known === promptId);
   }
 
   /** Drops the prompts that the log has: they are shown from there. */
@@ -145,9 +140,14 @@ class UnsentPrompts {
   }
 
   #set(entries: readonly UnsentPrompt[]): void {
-    this.#entries = entries;
-    store(this.#session, entries);
-    for (const listener of this.#listeners) listener();
+    const stored = entries.map(({ promptId, text, images }): StoredPrompt => ({
+      promptId,
+      text,
+      images: images.length,
+    }));
+    // If the storage is full, a reload right now may lose it.
+    store(unsentKey(this.#session), stored.length === 0 ? null : JSON.stringify(stored));
+    this.store.setState(entries, true);
   }
 }
 
@@ -177,30 +177,12 @@ interface StoredPrompt {
   images: number;
 }
 
-function store(session: string, entries: readonly UnsentPrompt[]): void {
-  try {
-    const stored = entries.map(({ promptId, text, images }): StoredPrompt => ({
-      promptId,
-      text,
-      images: images.length,
-    }));
-    if (stored.length === 0) localStorage.removeItem(unsentKey(session));
-    else localStorage.setItem(unsentKey(session), JSON.stringify(stored));
-  } catch {
-    // Storage full: a reload right now may lose it.
-  }
-}
-
 function load(session: string): UnsentPrompt[] {
-  try {
-    const stored = JSON.parse(localStorage.getItem(unsentKey(session)) ?? "[]") as StoredPrompt[];
-    return stored.map(({ promptId, text, images }) => {
-      const entry = { promptId, text, images: [] };
-      // The images are gone, and the same id must not be reused for other content.
-      if (images > 0) return { ...entry, state: "refused", reason: "The page was closed before the images were sent." };
-      return { ...entry, state: "waiting", reason: null };
-    });
-  } catch {
-    return [];
-  }
+  const stored = (readJson(unsentKey(session)) ?? []) as StoredPrompt[];
+  return stored.map(({ promptId, text, images }) => {
+    const entry = { promptId, text, images: [] };
+    // The images are gone, and the same id must not be reused for other content.
+    if (images > 0) return { ...entry, state: "refused", reason: "The page was closed before the images were sent." };
+    return { ...entry, state: "waiting", reason: null };
+  });
 }

@@ -3,6 +3,7 @@ import { useEffect, useEffectEvent, useState } from "react";
 import type { FeedState } from "./transcript-feed.ts";
 import { live } from "../shared/data/live.ts";
 import { seenKey } from "../shared/data/session-cache.ts";
+import { readJson, store } from "../shared/data/storage.ts";
 
 interface Seen {
   seq: number;
@@ -13,22 +14,13 @@ interface Seen {
 export const awayMs = 60_000;
 
 function lastSeen(id: string): Seen | null {
-  try {
-    const seen = JSON.parse(localStorage.getItem(seenKey(id)) ?? "null") as Partial<Seen> | null;
-    return typeof seen?.seq === "number" && typeof seen.at === "number" ? (seen as Seen) : null;
-  } catch {
-    return null;
-  }
+  const seen = readJson(seenKey(id)) as Partial<Seen> | null;
+  return typeof seen?.seq === "number" && typeof seen.at === "number" ? (seen as Seen) : null;
 }
 
 function markSeen(id: string, seq: number): void {
   // A session that was deleted while it was open leaves nothing behind.
-  if (!live.getState().sessions.has(id)) return;
-  try {
-    localStorage.setItem(seenKey(id), JSON.stringify({ seq, at: Date.now() } satisfies Seen));
-  } catch {
-    // Storage full or forbidden: then nothing is marked.
-  }
+  if (live.getState().sessions.has(id)) store(seenKey(id), JSON.stringify({ seq, at: Date.now() } satisfies Seen));
 }
 
 /** The first item that arrived while the user was away; null if they were not away or nothing arrived. */

@@ -2,8 +2,7 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { live, onEvents } from "../shared/data/live.ts";
 import { TranscriptFeed, type FeedState, eventsAtOnce, type FeedSource } from "./transcript-feed.ts";
-import type { TranscriptItem } from "../../contract/transcript.ts";
-import type { TranscriptPage } from "../../contract/transcript.ts";
+import type { TranscriptItem, TranscriptPage } from "../../contract/transcript.ts";
 import type { EventJson } from "../../contract/stream.ts";
 import { call } from "../shared/data/api.ts";
 import { beforePaint } from "../shared/data/frames.ts";
@@ -69,13 +68,13 @@ export function useTranscript(id: string): { feed: TranscriptFeed; state: FeedSt
 function connect(id: string, feed: TranscriptFeed): () => void {
   const checkSeq = (): void => {
     const session = live.getState().sessions.get(id);
-    if (session !== undefined) feed.knows(session.seq);
+    if (session !== undefined) feed.catchUpTo(session.seq);
   };
-  const endEvents = onEvents(id, (events) => feed.take(events));
+  const endEvents = onEvents(id, (events) => feed.apply(events));
   // The store is updated before its events are emitted: checked after both, there is no gap between them.
   const endLive = live.subscribe((state, before) => {
     const moved = state.sessions.get(id)?.seq !== before.sessions.get(id)?.seq;
-    if (moved || (state.line.is === "open" && before.line.is !== "open")) queueMicrotask(checkSeq);
+    if (moved || (state.connected && !before.connected)) queueMicrotask(checkSeq);
   });
   checkSeq();
 

@@ -3,13 +3,13 @@ import { requestOf, withoutFlags, type Draft } from "./draft.ts";
 
 const empty: Draft = { project: "my-app", prompt: "", issue: "", name: "", agent: "", kind: "", branch: "", base: "" };
 
-test("[WEB-8] only what was filled in is asked for; the prompt stays as it was typed", () => {
+test("[WEB-8] only filled-in fields are sent; the prompt is not trimmed", () => {
   expect(requestOf(empty)).toEqual({ project: "my-app" });
   const draft: Draft = { ...empty, prompt: "  do\n  this\n", issue: " 12 ", branch: "   ", kind: "chat" };
   expect(requestOf(draft)).toEqual({ project: "my-app", prompt: "  do\n  this\n", issue: "12", kind: "chat" });
 });
 
-test("[WEB-9] what preflight finds wrong is said in the form's words, not in options of the command line", () => {
+test("[WEB-9] preflight hints name the form's fields, not command-line options", () => {
   expect(withoutFlags("Name another one with --branch.")).toBe("Name another one.");
   expect(withoutFlags("Set the project's defaultBranch, or name a base with --base.")).toBe(
     "Set the project's defaultBranch, or name a base.",

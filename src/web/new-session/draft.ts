@@ -1,5 +1,6 @@
 /** The form's inputs. They survive navigation and a reload, until the session is created. */
 import type { SpawnRequest } from "../../contract/spawn.ts";
+import { readJson, store } from "../shared/data/storage.ts";
 
 export interface Draft {
   project: string;
@@ -17,25 +18,14 @@ const key = "holdfast:new-session:v1";
 const empty: Draft = { project: "", prompt: "", issue: "", name: "", agent: "", kind: "", branch: "", base: "" };
 
 export function loadDraft(): Draft {
-  try {
-    const stored = JSON.parse(sessionStorage.getItem(key) ?? "{}") as Partial<Draft>;
-    const asked = new URLSearchParams(location.search);
-    return { ...empty, ...stored, ...(asked.has("project") ? { project: asked.get("project")! } : {}) };
-  } catch {
-    return empty;
-  }
+  const stored = readJson(key, sessionStorage) as Partial<Draft> | null;
+  const project = new URLSearchParams(location.search).get("project");
+  return { ...empty, ...stored, ...(project === null ? {} : { project }) };
 }
 
-export function storeDraft(draft: Draft): void {
-  try {
-    sessionStorage.setItem(key, JSON.stringify(draft));
-  } catch {
-    // Storage full or forbidden: it lasts as long as the form.
-  }
-}
-
-export function dropDraft(): void {
-  sessionStorage.removeItem(key);
+/** Null removes it. */
+export function storeDraft(draft: Draft | null): void {
+  store(key, draft && JSON.stringify(draft), sessionStorage);
 }
 
 /** Only the filled-in fields: the project has defaults for the rest. */

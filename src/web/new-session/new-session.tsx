@@ -1,18 +1,19 @@
 /** The form for a new session. Problems are shown before it is submitted; a failure keeps the inputs. */
-import { useEffect, useState, type ChangeEvent } from "react";
+import { useCallback, useEffect, useState, type ChangeEvent } from "react";
 import { Link } from "wouter";
 import type { SettingsJson } from "../../contract/daemon.ts";
+import { HoldfastError } from "../../contract/errors.ts";
+import type { PreflightJson, SpawnRequest } from "../../contract/spawn.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
 import { Button } from "../shared/ui/button.tsx";
-import { clsx } from "clsx";
-import { Field, inputStyles, Select, TextInput } from "../shared/ui/field.tsx";
+import { Field, Form, Select, TextArea, TextInput } from "../shared/ui/field.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";
+import { useSubmit } from "../shared/ui/toast.tsx";
 import { TrustCard } from "../shared/ui/trust-card.tsx";
 import { useMay } from "../shared/data/live.ts";
-import { useQuery } from "../shared/data/use-query.ts";
-import { dropDraft, storeDraft, loadDraft, requestOf, withoutFlags, type Draft } from "./draft.ts";
+import { useQuery, type Loadable } from "../shared/data/use-query.ts";
+import { storeDraft, loadDraft, requestOf, withoutFlags, type Draft } from "./draft.ts";
 import { SpawnProgress } from "./spawn-progress.tsx";
-import { usePreflight, type Preflight } from "./use-preflight.ts";
 
 export default function NewSession() {
   const [settings, reload] = useQuery("settings");
@@ -28,7 +29,11 @@ export default function NewSession() {
         </div>
       )}
       {settings.is === "known" &&
-        (settings.value.projects.length === 0 ? <NoProjects /> : <Form settings={settings.value} onTrust={reload} />)}
+        (settings.value.projects.length === 0 ? (
+          <NoProjects />
+        ) : (
+          <SpawnForm settings={settings.value} onTrust={reload} />
+        ))}
     </div>
   );
 }
@@ -52,11 +57,10 @@ function agentsOf({ agents }: SettingsJson, project: string): SettingsJson["agen
   return [...common, ...own];
 }
 
-function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => void }) {
+function SpawnForm({ settings, onTrust }: { settings: SettingsJson; onTrust: () => void }) {
   const { projects } = settings;
   const [draft, setDraft] = useState<Draft>(() => withKnownProject(loadDraft(), settings));
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
+  const { busy, fault, submit } = useSubmit();
   const [created, setCreated] = useState<string | null>(null);
   const request = requestOf(draft);
   const [preflight, checkAgain] = usePreflight(request);
@@ -73,38 +77,23 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
   const project = projects.find(({ id }) => id === draft.project)!;
   const agents = agentsOf(settings, project.id);
   const agent = agents.find(({ id }) => id === (draft.agent === "" ? project.agent : draft.agent));
-  const known = preflight.is === "known" ? preflight.answer : null;
+  const known = preflight.is === "known" ? preflight.value : null;
   const blocked = known !== null && known.problems.length > 0;
 
-  const submit = async (): Promise<void> => {
-    setBusy(true);
-    setFault(null);
-    try {
-      const { id } = await call("spawn", { body: { ...request, wait: false } });
-      dropDraft();
-      setCreated(id);
-    } catch (error) {
-      setFault(sentenceOf(error));
-    }
-    setBusy(false);
+  const spawn = async (): Promise<void> => {
+    const { id } = await call("spawn", { body: { ...request, wait: false } });
+    storeDraft(null);
+    setCreated(id);
   };
 
   return (
-    <form
-      className="flex flex-col gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!busy && !blocked) void submit();
-      }}
-    >
+    <Form className="flex flex-col gap-4" onSubmit={() => void (!busy && !blocked && submit(spawn))}>
       <Field label="Project">
-        {(ids) => (
-          <Select {...ids} value={draft.project} onChange={(event) => change({ project: event.target.value })}>
-            {projects.map(({ id }) => (
-              <option key={id}>{id}</option>
-            ))}
-          </Select>
-        )}
+        <Select value={draft.project} onChange={(event) => change({ project: event.target.value })}>
+          {projects.map(({ id }) => (
+            <option key={id}>{id}</option>
+          ))}
+        </Select>
       </Field>
       <TrustCard
         project={project}
@@ -114,18 +103,12 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
         }}
       />
       <Field label="What should the agent do?" note="The agent's first prompt. Without one, the agent waits for you.">
-        {(ids) => (
-          <textarea
-            {...ids}
-            rows={5}
-            className={clsx(inputStyles, "resize-y")}
-            value={draft.prompt}
-            onChange={(event) => change({ prompt: event.target.value })}
-            onKeyDown={(event) => {
-              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
-            }}
-          />
-        )}
+        <TextArea
+          rows={5}
+          className="resize-y"
+          value={draft.prompt}
+          onChange={(event) => change({ prompt: event.target.value })}
+        />
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
         <Field
@@ -136,57 +119,40 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
               : `In ${project.tracker.repo}.`
           }
         >
-          {(ids) => <TextInput {...ids} placeholder="none" {...text("issue")} />}
+          <TextInput placeholder="none" {...text("issue")} />
         </Field>
         <Field label="Title">
-          {(ids) => <TextInput {...ids} placeholder="from the prompt or issue" maxLength={200} {...text("name")} />}
+          <TextInput placeholder="from the prompt or issue" maxLength={200} {...text("name")} />
         </Field>
         <Field
           label="Agent"
           fault={agent !== undefined && !agent.installed ? (agent.reason ?? "Not installed.") : null}
         >
-          {(ids) => (
-            <Select {...ids} value={draft.agent} onChange={(event) => change({ agent: event.target.value, kind: "" })}>
-              <option value="">{project.agent} (project default)</option>
-              {agents.map(({ id, name, installed }) => (
-                <option key={id} value={id}>
-                  {name}
-                  {installed ? "" : " (not installed)"}
-                </option>
-              ))}
-            </Select>
-          )}
+          <Select value={draft.agent} onChange={(event) => change({ agent: event.target.value, kind: "" })}>
+            <option value="">{project.agent} (project default)</option>
+            {agents.map(({ id, name, installed }) => (
+              <option key={id} value={id}>
+                {name}
+                {installed ? "" : " (not installed)"}
+              </option>
+            ))}
+          </Select>
         </Field>
         <Field label="Kind" note={kindNote(draft.kind === "" ? (known?.kind ?? project.kind) : draft.kind)}>
-          {(ids) => (
-            <Select
-              {...ids}
-              value={draft.kind}
-              onChange={(event) => change({ kind: event.target.value as Draft["kind"] })}
-            >
-              <option value="">{project.kind} (project default)</option>
-              {(agent?.kinds ?? ["terminal", "chat"]).map((kind) => (
-                <option key={kind} value={kind}>
-                  {kind}
-                </option>
-              ))}
-            </Select>
-          )}
+          <Select value={draft.kind} onChange={(event) => change({ kind: event.target.value as Draft["kind"] })}>
+            <option value="">{project.kind} (project default)</option>
+            {(agent?.kinds ?? ["terminal", "chat"]).map((kind) => (
+              <option key={kind} value={kind}>
+                {kind}
+              </option>
+            ))}
+          </Select>
         </Field>
         <Field label="Branch">
-          {(ids) => (
-            <TextInput {...ids} className="font-mono" placeholder={known?.branch ?? "new branch"} {...text("branch")} />
-          )}
+          <TextInput className="font-mono" placeholder={known?.branch ?? "new branch"} {...text("branch")} />
         </Field>
         <Field label="Base">
-          {(ids) => (
-            <TextInput
-              {...ids}
-              className="font-mono"
-              placeholder={known?.base ?? project.defaultBranch}
-              {...text("base")}
-            />
-          )}
+          <TextInput className="font-mono" placeholder={known?.base ?? project.defaultBranch} {...text("base")} />
         </Field>
       </div>
       <Findings preflight={preflight} onAgain={checkAgain} />
@@ -203,12 +169,12 @@ function Form({ settings, onTrust }: { settings: SettingsJson; onTrust: () => vo
           {busy ? "Starting …" : "Start session"}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
 function Findings({ preflight, onAgain }: { preflight: Preflight; onAgain: () => void }) {
-  const problems = preflight.is === "known" ? preflight.answer.problems : [];
+  const problems = preflight.is === "known" ? preflight.value.problems : [];
   return (
     <div role="status">
       {problems.length > 0 && (
@@ -241,4 +207,47 @@ function kindNote(kind: "terminal" | "chat"): string {
 function withKnownProject(draft: Draft, { projects }: SettingsJson): Draft {
   const known = projects.some(({ id }) => id === draft.project);
   return known ? draft : { ...draft, project: projects[0]!.id };
+}
+
+/** Short enough to finish before the button is reached, long enough not to run on every keystroke. */
+const pauseMs = 350;
+
+/** If the check itself fails, the spawn reports any problem. */
+type Preflight = Loadable<PreflightJson>;
+
+/** Checks for problems, a moment after the last change of the form. */
+function usePreflight(request: SpawnRequest): [Preflight, () => void] {
+  const [result, setResult] = useState<{ of: string; preflight: Preflight }>({ of: "", preflight: { is: "loading" } });
+  const [round, setRound] = useState(0);
+  // Preflight ignores the prompt: typing it must not trigger another check.
+  const body = JSON.stringify({ ...request, prompt: undefined });
+  const current = `${round} ${body}`;
+  useEffect(() => {
+    const stop = new AbortController();
+    const run = async (): Promise<void> => {
+      const preflight = await check(body, stop.signal);
+      if (!stop.signal.aborted) setResult({ of: current, preflight });
+    };
+    const timer = setTimeout(() => void run(), pauseMs);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [body, current]);
+  const recheck = useCallback(() => setRound((count) => count + 1), []);
+  return [result.of === current ? result.preflight : { is: "loading" }, recheck];
+}
+
+async function check(body: string, signal: AbortSignal): Promise<Preflight> {
+  try {
+    return { is: "known", value: await call("preflight", { body: JSON.parse(body) as SpawnRequest, signal }) };
+  } catch (error) {
+    if (error instanceof HoldfastError && error.code === "invalid") return { is: "known", value: asProblem(error) };
+    return { is: "failed", why: sentenceOf(error) };
+  }
+}
+
+function asProblem(error: HoldfastError): PreflightJson {
+  const problem = { message: error.message, hint: error.hint ?? null };
+  return { problems: [problem], branch: null, base: null, id: null, agent: null, kind: "terminal" };
 }

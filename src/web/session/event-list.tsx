@@ -2,7 +2,7 @@
 import { useId, useState, useEffect } from "react";
 import type { EventJson } from "../../contract/stream.ts";
 import { Button } from "../shared/ui/button.tsx";
-import { Select, TextInput } from "../shared/ui/field.tsx";
+import { Fault, Select, TextInput } from "../shared/ui/field.tsx";
 import { Spinner } from "../shared/ui/loading.tsx";
 import { eventText, eventGroup } from "../../model/event-text.ts";
 import { visibleText } from "../shared/ui/safe-text.ts";
@@ -102,11 +102,7 @@ export function EventList({ log }: { log: EventLog }) {
           onChange={(event) => setQuery(event.target.value)}
         />
       </div>
-      {log.fault !== null && (
-        <p role="alert" className="text-danger">
-          Could not load events: {log.fault}
-        </p>
-      )}
+      <Fault text={log.fault && `Could not load events: ${log.fault}`} />
       {log.events === null && log.fault === null && <Spinner label="Loading events" />}
       {log.events !== null && found.length === 0 && <p className="text-dim">No matching events.</p>}
       <ol className="overflow-hidden rounded-lg border border-line bg-panel empty:hidden">

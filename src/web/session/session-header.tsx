@@ -1,22 +1,22 @@
 /** The session's title, status and facts. On a phone the facts are collapsed: the view needs the space. */
 import { useState, type ReactNode } from "react";
-import { ArrowLeft, ChevronDown, Square, Pencil } from "lucide-react";
+import { ArrowLeft, ChevronDown, ChevronUp, Square, Pencil } from "lucide-react";
 import { Link } from "wouter";
 import { describeContainment } from "../../contract/containment.ts";
 import type { SessionJson } from "../../contract/session.ts";
 import { PullRequest } from "../shared/ui/pull-request.tsx";
 import { Age } from "../shared/ui/age.tsx";
-import { Button, IconButton } from "../shared/ui/button.tsx";
+import { Button, ExternalLink, IconButton } from "../shared/ui/button.tsx";
 import { clsx } from "clsx";
 import { plainText, visibleText, webAddress } from "../shared/ui/safe-text.ts";
 import { StatusPill } from "../shared/ui/status-pill.tsx";
 import { CopyText } from "../shared/ui/code-text.tsx";
 import { verbs } from "../../model/verbs.ts";
 import { startVerb, VerbMenu } from "../shared/verbs/verbs.tsx";
-import { call, sentenceOf } from "../shared/data/api.ts";
+import { call } from "../shared/data/api.ts";
 import { useMay } from "../shared/data/live.ts";
-import { TextInput } from "../shared/ui/field.tsx";
-import { showToast } from "../shared/ui/toast.tsx";
+import { InlineEdit } from "../shared/ui/field.tsx";
+import { useAction } from "../shared/ui/toast.tsx";
 
 export function SessionHeader({ session }: { session: SessionJson }) {
   const [open, setOpen] = useState(false);
@@ -45,9 +45,8 @@ export function SessionHeader({ session }: { session: SessionJson }) {
           aria-expanded={open}
           className="sm:hidden"
           onClick={() => setOpen(!open)}
-        >
-          <ChevronDown size={16} aria-hidden className={clsx(open && "rotate-180")} />
-        </IconButton>
+          Sign={open ? ChevronUp : ChevronDown}
+        />
       </div>
       <Facts session={session} open={open} />
     </div>
@@ -125,7 +124,7 @@ function Issue({ session: { issue, issueFacts } }: { session: SessionJson }) {
   if (issue === null) return null;
   return (
     <Fact name="Issue">
-      <ExternalLink to={issueFacts?.url ?? issue}>{issueFacts?.key ?? issue}</ExternalLink>
+      <ExternalLink href={webAddress(issueFacts?.url ?? issue)}>{issueFacts?.key ?? issue}</ExternalLink>
       {issueFacts !== undefined && ` ${plainText(issueFacts.title)} (${issueFacts.state})`}
     </Fact>
   );
@@ -140,17 +139,6 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-/** A link if `to` is a web address, otherwise plain text. */
-function ExternalLink({ to, children }: { to: string; children: ReactNode }) {
-  const address = webAddress(to);
-  if (address === null) return <>{children}</>;
-  return (
-    <a href={address} target="_blank" rel="noopener noreferrer" className="text-accent underline">
-      {children}
-    </a>
-  );
-}
-
 /** The most used verb; the others are in the menu. */
 function QuickVerb({ session }: { session: SessionJson }) {
   if (!verbs.stop.offered(session)) return null;
@@ -162,54 +150,40 @@ function QuickVerb({ session }: { session: SessionJson }) {
 }
 
 function EditableTitle({ session }: { session: SessionJson }) {
-  const [draft, setDraft] = useState<string | null>(null);
+  const [editing, setEditing] = useState(false);
   const may = useMay("all");
-  const save = async (): Promise<void> => {
-    const title = draft?.trim() ?? "";
-    if (title !== "" && title !== session.title) {
-      try {
-        await call("rename", { params: { id: session.id }, body: { title } });
-      } catch (error) {
-        showToast(`Could not change the title: ${sentenceOf(error)}`, "fault");
-        return;
-      }
-    }
-    setDraft(null);
-  };
-  if (draft === null) {
+  const { run } = useAction("Could not change the title");
+  const close = (): void => setEditing(false);
+  const save = (title: string) =>
+    run(() => call("rename", { params: { id: session.id }, body: { title } }).then(close));
+  if (editing) {
+    const { title } = session;
     return (
-      <div className="flex min-w-0 flex-1 items-center gap-1">
-        <h1 className="min-w-0 truncate text-base font-semibold" title={session.title}>
-          {session.title}
-        </h1>
-        {may && (
-          <IconButton label="Edit title" className="shrink-0 max-sm:hidden" onClick={() => setDraft(session.title)}>
-            <Pencil size={14} aria-hidden />
-          </IconButton>
-        )}
-      </div>
+      <InlineEdit
+        aria-label="Title"
+        value={title}
+        maxLength={200}
+        ref={focusOnce}
+        onSave={(text) => void save(text)}
+        onClose={close}
+      />
     );
   }
   return (
-    <form
-      className="min-w-0 flex-1"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-    >
-      <TextInput
-        aria-label="Title"
-        value={draft}
-        maxLength={200}
-        ref={focusOnce}
-        onChange={(event) => setDraft(event.target.value)}
-        onBlur={() => void save()}
-        onKeyDown={(event) => {
-          if (event.key === "Escape") setDraft(null);
-        }}
-      />
-    </form>
+    <div className="flex min-w-0 flex-1 items-center gap-1">
+      <h1 className="min-w-0 truncate text-base font-semibold" title={session.title}>
+        {session.title}
+      </h1>
+      {may && (
+        <IconButton
+          label="Edit title"
+          className="shrink-0 max-sm:hidden"
+          onClick={() => setEditing(true)}
+          Sign={Pencil}
+          signSize={14}
+        />
+      )}
+    </div>
   );
 }
 

@@ -113,14 +113,14 @@ function AgentProcess({ worker, onRestarted }: { worker: WorkerJson; onRestarted
 
 /** Read-only: the rules are edited in the file, out of reach of any page. */
 export function PermissionRules() {
-  const [asked, reload] = useQuery("permissionRules");
+  const [permissionRules, reload] = useQuery("permissionRules");
   return (
     <Section
       id="permission-rules"
       title="Permission rules"
       note="The first matching rule answers a chat agent's permission request. All other requests wait for you."
     >
-      <WhenLoaded query={asked} onRetry={reload}>
+      <WhenLoaded query={permissionRules} onRetry={reload}>
         {({ file, problem, rules }) => (
           <>
             {problem !== null && (

@@ -9,7 +9,7 @@ import { Age } from "../shared/ui/age.tsx";
 import { Button } from "../shared/ui/button.tsx";
 import { Commands } from "../shared/ui/code-text.tsx";
 import { ConfirmDialog } from "../shared/ui/dialog.tsx";
-import { Select, TextInput } from "../shared/ui/field.tsx";
+import { InlineEdit, Select } from "../shared/ui/field.tsx";
 import { plainText } from "../shared/ui/safe-text.ts";
 import { useAction } from "../shared/ui/toast.tsx";
 import { useQuery } from "../shared/data/use-query.ts";
@@ -48,7 +48,16 @@ export function Devices() {
           </ul>
         )}
       </WhenLoaded>
-      {asking && <Everywhere onClose={() => setAsking(false)} />}
+      {asking && (
+        <ConfirmDialog
+          title="Log out everywhere?"
+          description="Every browser, including this one, must log in again. Unused login links and push subscriptions are revoked. Sessions keep running."
+          keep="Stay logged in"
+          confirm="Log out everywhere"
+          act={logOutEverywhere}
+          onClose={() => setAsking(false)}
+        />
+      )}
     </Section>
   );
 }
@@ -56,14 +65,13 @@ export function Devices() {
 function Device({ device, may, onChanged }: { device: DeviceJson; may: boolean; onChanged: () => void }) {
   const { id, isYou, rights: has, createdAt, lastSeen, lastAddress } = device;
   const name = plainText(device.name);
-  const [draft, setDraft] = useState<string | null>(null);
+  const [renaming, setRenaming] = useState(false);
   const { busy, run } = useAction(name);
   const attempt = (action: () => Promise<unknown>): Promise<void> => run(action).then(onChanged);
   const edit = (body: { name?: string; rights?: Right }) => attempt(() => call("deviceEdit", { params: { id }, body }));
-  const rename = async (): Promise<void> => {
-    const next = draft?.trim() ?? "";
-    setDraft(null);
-    if (next !== "" && next !== device.name) await edit({ name: next });
+  const rename = (next: string): void => {
+    setRenaming(false);
+    void edit({ name: next });
   };
   return (
     <Row
@@ -84,7 +92,7 @@ function Device({ device, may, onChanged }: { device: DeviceJson; may: boolean; 
             ))}
           </Select>
           {may && (
-            <Button size="small" disabled={busy} aria-label={`Rename ${name}`} onClick={() => setDraft(device.name)}>
+            <Button size="small" disabled={busy} aria-label={`Rename ${name}`} onClick={() => setRenaming(true)}>
               Rename
             </Button>
           )}
@@ -108,30 +116,20 @@ function Device({ device, may, onChanged }: { device: DeviceJson; may: boolean; 
         </span>
       }
     >
-      {draft === null ? (
+      {renaming ? (
+        <InlineEdit
+          aria-label="Device name"
+          autoFocus
+          maxLength={80}
+          value={device.name}
+          onSave={rename}
+          onClose={() => setRenaming(false)}
+        />
+      ) : (
         <p className="flex flex-wrap items-baseline gap-x-2">
           <span className="font-medium">{name}</span>
           {isYou && <span className="text-xs text-accent">this device</span>}
         </p>
-      ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            void rename();
-          }}
-        >
-          <TextInput
-            aria-label="Device name"
-            autoFocus
-            maxLength={80}
-            value={draft}
-            onChange={(event) => setDraft(event.target.value)}
-            onBlur={() => void rename()}
-            onKeyDown={(event) => {
-              if (event.key === "Escape") setDraft(null);
-            }}
-          />
-        </form>
       )}
       <p className="text-xs text-dim">
         Last seen <Age of={lastSeen} />
@@ -141,19 +139,7 @@ function Device({ device, may, onChanged }: { device: DeviceJson; may: boolean; 
   );
 }
 
-function Everywhere({ onClose }: { onClose: () => void }) {
-  const logOut = async (): Promise<void> => {
-    await call("logout", { body: { all: true } });
-    await logOutThisBrowser();
-  };
-  return (
-    <ConfirmDialog
-      title="Log out everywhere?"
-      description="Every browser, including this one, must log in again. Unused login links and push subscriptions are revoked. Sessions keep running."
-      keep="Stay logged in"
-      confirm="Log out everywhere"
-      act={logOut}
-      onClose={onClose}
-    />
-  );
+async function logOutEverywhere(): Promise<void> {
+  await call("logout", { body: { all: true } });
+  await logOutThisBrowser();
 }

@@ -5,11 +5,11 @@ import { useQuery } from "../shared/data/use-query.ts";
 import { WhenLoaded, Section } from "./section.tsx";
 
 const everything = { query: { full: 1 } };
-const looks = {
-  fail: { Sign: CircleX, tone: "text-danger", word: "Error:" },
-  warn: { Sign: CircleAlert, tone: "text-alert", word: "Warning:" },
-  info: { Sign: Info, tone: "text-busy", word: "Note:" },
-  ok: { Sign: CircleCheck, tone: "text-good", word: "OK:" },
+const levels = {
+  fail: { Sign: CircleX, tone: "text-danger", label: "Error:" },
+  warn: { Sign: CircleAlert, tone: "text-alert", label: "Warning:" },
+  info: { Sign: Info, tone: "text-busy", label: "Note:" },
+  ok: { Sign: CircleCheck, tone: "text-good", label: "OK:" },
 } as const;
 const order: FindingJson["level"][] = ["fail", "warn", "info", "ok"];
 
@@ -42,10 +42,10 @@ export function Doctor() {
 }
 
 function Finding({ finding: { level, message, fix } }: { finding: FindingJson }) {
-  const { Sign, tone, word } = looks[level];
+  const { Sign, tone, label } = levels[level];
   return (
     <li className="flex items-start gap-2">
-      <Sign size={16} aria-label={word} className={`mt-0.5 shrink-0 ${tone}`} />
+      <Sign size={16} aria-label={label} className={`mt-0.5 shrink-0 ${tone}`} />
       <span className="min-w-0 break-words">
         {message} {fix !== null && <span className="text-dim">{fix}</span>}
       </span>

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { beep, notifyState, enableNotifications, type NotifyState } from "../shared/data/notify.ts";
 import { preferences, usePreference } from "../shared/data/preferences.ts";
 import { Button } from "../shared/ui/button.tsx";
+import { Checkbox } from "../shared/ui/field.tsx";
 import { Section, WhenLoaded, Row } from "./section.tsx";
 import type { PushBrowserJson, PushJson } from "../../contract/push.ts";
 import { call, sentenceOf } from "../shared/data/api.ts";
@@ -21,6 +22,7 @@ const descriptions: Record<NotifyState, string> = {
 export function Notifications() {
   const [state, setState] = useState(notifyState);
   const [sound, setSound] = usePreference("sound");
+  const [push, reload] = useQuery("push");
   return (
     <Section id="notifications" title="Notifications">
       <p role="status">{descriptions[state]}</p>
@@ -41,29 +43,19 @@ export function Notifications() {
           </Button>
         )}
       </div>
-      <label className="flex items-center gap-2 pointer-coarse:min-h-10">
-        <input
-          type="checkbox"
-          className="size-4 accent-accent"
-          checked={sound}
-          onChange={(event) => {
-            setSound(event.target.checked);
-            if (event.target.checked) beep();
-          }}
-        />
+      <Checkbox
+        checked={sound}
+        onChange={(next) => {
+          setSound(next);
+          if (next) beep();
+        }}
+      >
         Play a sound with each notification
-      </label>
-      <Push />
+      </Checkbox>
+      <WhenLoaded query={push} onRetry={reload}>
+        {(known) => <PushSettings push={known} onChanged={reload} />}
+      </WhenLoaded>
     </Section>
-  );
-}
-
-function Push() {
-  const [push, reload] = useQuery("push");
-  return (
-    <WhenLoaded query={push} onRetry={reload}>
-      {(known) => <PushSettings push={known} onChanged={reload} />}
-    </WhenLoaded>
   );
 }
 
@@ -88,18 +80,15 @@ function PushSettings({ push: { publicKey, browsers }, onChanged }: { push: Push
   };
   return (
     <>
-      <label className="flex items-center gap-2 pointer-coarse:min-h-10">
-        <input
-          type="checkbox"
-          role="switch"
-          className="size-4 shrink-0 accent-accent"
-          checked={on}
-          disabled={busy || (!on && pushObstacle() !== null)}
-          aria-describedby="push-note"
-          onChange={(event) => void turn(event.target.checked)}
-        />
+      <Checkbox
+        role="switch"
+        checked={on}
+        disabled={busy || (!on && pushObstacle() !== null)}
+        aria-describedby="push-note"
+        onChange={(next) => void turn(next)}
+      >
         Push to this browser, even when no tab is open
-      </label>
+      </Checkbox>
       <p id="push-note" className="text-xs text-dim">
         Sent through the browser's own push service, encrypted so that only this browser can read it. You are notified
         about what the projects' reactions are set to notify: by default permission requests, exited agents, and pull
@@ -119,15 +108,8 @@ function PushSettings({ push: { publicKey, browsers }, onChanged }: { push: Push
   );
 }
 
-function Browser({
-  browser: { id, label, service, createdAt, lastOk, failure },
-  isHere,
-  onChanged,
-}: {
-  browser: PushBrowserJson;
-  isHere: boolean;
-  onChanged: () => void;
-}) {
+function Browser({ browser, isHere, onChanged }: { browser: PushBrowserJson; isHere: boolean; onChanged: () => void }) {
+  const { id, label, service, createdAt, lastOk, failure } = browser;
   const { busy, run } = useAction(label);
   const attempt = (action: () => Promise<unknown>): Promise<void> => run(action).then(onChanged);
   const test = async (): Promise<void> => {

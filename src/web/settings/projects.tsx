@@ -1,18 +1,24 @@
 import { useState } from "react";
 import type { ProjectJson } from "../../contract/project.ts";
-import { call, sentenceOf } from "../shared/data/api.ts";
+import { call } from "../shared/data/api.ts";
 import { Button } from "../shared/ui/button.tsx";
 import { ConfirmDialog } from "../shared/ui/dialog.tsx";
-import { Field, TextInput } from "../shared/ui/field.tsx";
-import { showToast } from "../shared/ui/toast.tsx";
+import { Field, Form, TextInput } from "../shared/ui/field.tsx";
+import { showToast, useSubmit } from "../shared/ui/toast.tsx";
 import { TrustCard } from "../shared/ui/trust-card.tsx";
 import { Row, Section } from "./section.tsx";
 import { Age } from "../shared/ui/age.tsx";
-import { plainText } from "../shared/ui/safe-text.ts";
+import { countOf, plainText } from "../shared/ui/safe-text.ts";
 import { useQuery } from "../shared/data/use-query.ts";
 
 export function Projects({ projects, onChanged }: { projects: ProjectJson[]; onChanged: () => void }) {
   const [removing, setRemoving] = useState<ProjectJson | null>(null);
+  const remove = async (id: string): Promise<void> => {
+    await call("projectRemove", { params: { id } });
+    showToast(`${id} unregistered. Nothing on disk was changed.`);
+    onChanged();
+    setRemoving(null);
+  };
   return (
     <Section id="projects" title="Projects" note="Git repositories that sessions can run in.">
       {projects.length === 0 ? (
@@ -31,7 +37,7 @@ export function Projects({ projects, onChanged }: { projects: ProjectJson[]; onC
               <p className="flex flex-wrap items-baseline gap-x-2">
                 <span className="font-medium">{project.id}</span>
                 <span className="text-xs text-dim">
-                  {project.agent}, {project.kind}, {project.sessions} {project.sessions === 1 ? "session" : "sessions"}
+                  {project.agent}, {project.kind}, {countOf(project.sessions, "session")}
                 </span>
               </p>
               <p className="font-mono text-xs break-all text-dim">{project.path}</p>
@@ -42,7 +48,14 @@ export function Projects({ projects, onChanged }: { projects: ProjectJson[]; onC
       )}
       <AddProject onAdded={onChanged} />
       {removing !== null && (
-        <RemoveProject project={removing} onClose={() => setRemoving(null)} onRemoved={onChanged} />
+        <ConfirmDialog
+          title={`Remove ${removing.id}?`}
+          description="Unregisters the project. Its repository, worktrees and branches stay unchanged, and you can add it again."
+          keep="Keep"
+          confirm="Remove"
+          act={() => remove(removing.id)}
+          onClose={() => setRemoving(null)}
+        />
       )}
     </Section>
   );
@@ -50,75 +63,34 @@ export function Projects({ projects, onChanged }: { projects: ProjectJson[]; onC
 
 function AddProject({ onAdded }: { onAdded: () => void }) {
   const [path, setPath] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
-  const add = async (): Promise<void> => {
-    setBusy(true);
-    setFault(null);
-    try {
+  const { busy, fault, submit } = useSubmit();
+  const add = () =>
+    submit(async () => {
       const added = await call("projectAdd", { body: { path: path.trim() } });
-      showToast(added.length === 1 ? `Added ${added[0]!.id}.` : `Added ${added.map(({ id }) => id).join(", ")}.`);
+      showToast(`Added ${added.map(({ id }) => id).join(", ")}.`);
       setPath("");
       onAdded();
-    } catch (error) {
-      setFault(sentenceOf(error));
-    }
-    setBusy(false);
-  };
+    });
   return (
-    <form
-      className="flex items-start gap-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void add();
-      }}
-    >
+    <Form className="flex items-start gap-2" onSubmit={add}>
       <div className="flex-1">
         <Field
           label="Repository path"
           fault={fault}
           note="Uses the projects in its holdfast.yaml, or the repository with defaults."
         >
-          {(ids) => (
-            <TextInput
-              {...ids}
-              className="font-mono"
-              placeholder="/path/to/repository"
-              value={path}
-              onChange={(event) => setPath(event.target.value)}
-            />
-          )}
+          <TextInput
+            className="font-mono"
+            placeholder="/path/to/repository"
+            value={path}
+            onChange={(event) => setPath(event.target.value)}
+          />
         </Field>
       </div>
       <Button type="submit" className="mt-5" disabled={busy || path.trim() === ""}>
         Add project
       </Button>
-    </form>
-  );
-}
-
-interface RemoveProps {
-  project: ProjectJson;
-  onClose: () => void;
-  onRemoved: () => void;
-}
-
-function RemoveProject({ project, onClose, onRemoved }: RemoveProps) {
-  const remove = async (): Promise<void> => {
-    await call("projectRemove", { params: { id: project.id } });
-    showToast(`${project.id} unregistered. Nothing on disk was changed.`);
-    onRemoved();
-    onClose();
-  };
-  return (
-    <ConfirmDialog
-      title={`Remove ${project.id}?`}
-      description="Unregisters the project. Its repository, worktrees and branches stay unchanged, and you can add it again."
-      keep="Keep"
-      confirm="Remove"
-      act={remove}
-      onClose={onClose}
-    />
+    </Form>
   );
 }
 

@@ -7,6 +7,7 @@ import { onEvents, useMay, useSession } from "../shared/data/live.ts";
 import { Age } from "../shared/ui/age.tsx";
 import { Button } from "../shared/ui/button.tsx";
 import { ConfirmDialog } from "../shared/ui/dialog.tsx";
+import { countOf, workCounts } from "../shared/ui/safe-text.ts";
 import { showToast, useAction } from "../shared/ui/toast.tsx";
 import { useQuery } from "../shared/data/use-query.ts";
 import { WhenLoaded, Row, Section } from "./section.tsx";
@@ -110,12 +111,9 @@ function Entry({ entry, onChanged, onDelete }: { entry: TrashJson; onChanged: ()
   );
 }
 
-function describeWork({ uncommitted, unpushed }: TrashJson): string {
-  const parts = [
-    uncommitted === 0 ? "" : `${uncommitted} uncommitted ${uncommitted === 1 ? "file" : "files"}`,
-    unpushed.length === 0 ? "" : `${unpushed.length} unpushed ${unpushed.length === 1 ? "commit" : "commits"}`,
-  ].filter(Boolean);
-  return parts.length === 0 ? "Nothing unique to this worktree." : `Unique to this worktree: ${parts.join(", ")}.`;
+function describeWork(entry: TrashJson): string {
+  const work = workCounts(entry);
+  return work.length === 0 ? "Nothing unique to this worktree." : `Unique to this worktree: ${work.join(", ")}.`;
 }
 
 interface DeleteDialogProps {
@@ -128,7 +126,7 @@ interface DeleteDialogProps {
 function DeleteDialog({ what, count, onClose, onDone }: DeleteDialogProps) {
   const act = async (): Promise<void> => {
     const gone = await call("trashEmpty", { body: what === "all" ? {} : { id: what.id } });
-    showToast(gone.length === 1 ? "1 worktree deleted." : `${gone.length} worktrees deleted.`);
+    showToast(`${countOf(gone.length, "worktree")} deleted.`);
     onDone();
     onClose();
   };
@@ -136,7 +134,7 @@ function DeleteDialog({ what, count, onClose, onDone }: DeleteDialogProps) {
     <ConfirmDialog
       title={
         what === "all"
-          ? `Delete ${count} ${count === 1 ? "worktree" : "worktrees"} permanently?`
+          ? `Delete ${countOf(count, "worktree")} permanently?`
           : `Delete the worktree of ${what.session} permanently?`
       }
       description={

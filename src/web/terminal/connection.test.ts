@@ -67,7 +67,7 @@ function open() {
 const typed = new TextEncoder().encode("x");
 const last = (): FakeSocket => FakeSocket.all.at(-1)!;
 
-test("[WEB-42] what is typed is sent only while attached, and not when read-only", () => {
+test("[WEB-42] input is sent only while attached, and not when read-only", () => {
   const { line, painted } = open();
   expect(last().url).toBe("ws://here/api/sessions/ma-1/terminal?cols=80&rows=24");
   expect(line.type(typed)).toBe(false);
@@ -86,7 +86,7 @@ test("[WEB-42] what is typed is sent only while attached, and not when read-only
   line.close();
 });
 
-test("[WEB-42] where the daemon lets nobody type, nothing is sent, whatever is asked for", () => {
+test("[WEB-42] if the daemon forces read-only, nothing is sent", () => {
   const { line } = open();
   last().attach(true);
   line.setReadonly(false);
@@ -94,7 +94,7 @@ test("[WEB-42] where the daemon lets nobody type, nothing is sent, whatever is a
   line.close();
 });
 
-test("[WEB-42] a lost line comes back with growing pauses; a socket that was given up is deaf", () => {
+test("[WEB-42] a lost connection retries with backoff; a dropped socket is ignored", () => {
   const { line, states, attachedTimes, painted } = open();
   const first = last();
   first.attach();
@@ -121,7 +121,7 @@ test("[WEB-42] a lost line comes back with growing pauses; a socket that was giv
   expect(FakeSocket.all.length).toBe(4);
 });
 
-test("[WEB-42] a line that never attaches is given up and tried again; read-only is asked for again", () => {
+test("[WEB-42] a connection that never attaches is retried, with read-only requested again", () => {
   const { line, states } = open();
   last().attach();
   line.setReadonly(true);

@@ -64,12 +64,11 @@ const inertCommands = [0, 1, 2, 8, 9, 52, 777];
 /** Readable with low vision, whatever colors the agent picks. */
 const minimumContrast = 4.5;
 
-export interface Screen {
+interface Screen {
   terminal: Terminal;
   /** Fits rows and columns to the available space. */
   fit: () => void;
   retheme: () => void;
-  dispose: () => void;
 }
 
 export function openScreen(parent: HTMLElement, { fontSize }: { fontSize: number }): Screen {
@@ -102,7 +101,6 @@ export function openScreen(parent: HTMLElement, { fontSize }: { fontSize: number
     retheme: () => {
       terminal.options.theme = readTheme(parent);
     },
-    dispose: () => terminal.dispose(),
   };
 }
 

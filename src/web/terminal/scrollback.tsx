@@ -1,7 +1,7 @@
 /** The terminal's history as plain text: scrolled, selected, copied and searched like any page. A snapshot from when it was opened. */
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
-import { call, sentenceOf } from "../shared/data/api.ts";
+import { useQuery } from "../shared/data/use-query.ts";
 import { visibleText } from "../shared/ui/safe-text.ts";
 import { IconButton } from "../shared/ui/button.tsx";
 import { TextInput } from "../shared/ui/field.tsx";
@@ -64,27 +64,16 @@ function markMatches(
 /** As many as tmux stores. */
 const mostLines = 20_000;
 
-type History = { is: "loading" } | { is: "fault"; why: string } | { is: "there"; text: string };
-
 export function Scrollback({ session, onClose }: { session: string; onClose: () => void }) {
-  const [history, setHistory] = useState<History>({ is: "loading" });
+  const options = useMemo(() => ({ params: { id: session }, query: { lines: mostLines } }), [session]);
+  const [history] = useQuery("screen", options);
   const [words, setWords] = useState("");
   const [at, setAt] = useState(0);
   const pre = useRef<HTMLPreElement>(null);
-  const text = history.is === "there" ? history.text : "";
+  const text = useMemo(() => (history.is === "known" ? visibleText(history.value.lines.join("\n")) : ""), [history]);
   const matches = findAll(text, words);
   const current = matches.length === 0 ? null : (matches.length - 1 - at + matches.length * 2) % matches.length;
 
-  useEffect(() => {
-    const abort = new AbortController();
-    call("screen", { params: { id: session }, query: { lines: mostLines }, signal: abort.signal }).then(
-      ({ lines }) => setHistory({ is: "there", text: visibleText(lines.join("\n")) }),
-      (error: unknown) => {
-        if (!abort.signal.aborted) setHistory({ is: "fault", why: sentenceOf(error) });
-      },
-    );
-    return () => abort.abort();
-  }, [session]);
   useEffect(() => {
     if (pre.current !== null) markMatches(pre.current, findAll(text, words), words.length, current);
   }, [text, words, current]);
@@ -118,26 +107,20 @@ export function Scrollback({ session, onClose }: { session: string; onClose: () 
             if (event.key === "Enter") move(event.shiftKey ? -1 : 1);
           }}
         />
-        <IconButton label="Previous match" disabled={matches.length === 0} onClick={() => move(1)}>
-          <ChevronUp size={16} aria-hidden />
-        </IconButton>
-        <IconButton label="Next match" disabled={matches.length === 0} onClick={() => move(-1)}>
-          <ChevronDown size={16} aria-hidden />
-        </IconButton>
+        <IconButton label="Previous match" disabled={matches.length === 0} onClick={() => move(1)} Sign={ChevronUp} />
+        <IconButton label="Next match" disabled={matches.length === 0} onClick={() => move(-1)} Sign={ChevronDown} />
         <p role="status" className="min-w-0 flex-1 truncate text-xs text-dim tabular-nums">
           {words === "" ? "" : current === null ? "No matches" : `${current + 1} of ${matches.length}`}
         </p>
-        <IconButton label="Close history" onClick={onClose}>
-          <X size={16} aria-hidden />
-        </IconButton>
+        <IconButton label="Close history" onClick={onClose} Sign={X} />
       </div>
       {history.is === "loading" && <Spinner label="Loading history" />}
-      {history.is === "fault" && (
+      {history.is === "failed" && (
         <p role="alert" className="p-4 text-danger">
           Could not load the history: {history.why}
         </p>
       )}
-      {history.is === "there" && (
+      {history.is === "known" && (
         <div ref={toEnd} role="region" aria-label="Lines" tabIndex={0} className="min-h-0 flex-1 overflow-auto p-2">
           <pre ref={pre} className="font-mono text-xs">
             {text === "" ? "No output yet." : text}

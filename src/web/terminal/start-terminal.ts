@@ -1,13 +1,14 @@
 /** Connects a screen to its session and keeps both in sync with the page: size, colors, visibility, reconnects. */
+import type { Terminal } from "@xterm/xterm";
 import { wake } from "../shared/data/connect.ts";
 import { prove } from "../shared/data/api.ts";
-import { live } from "../shared/data/live.ts";
+import { onReconnect } from "../shared/data/live.ts";
 import { toClipboard } from "../shared/ui/code-text.tsx";
 import { preferences } from "../shared/data/preferences.ts";
-import { connectTerminal, type LineState } from "./connection.ts";
+import { connectTerminal, type LineState, type TerminalLine } from "./connection.ts";
 import { openScreen } from "./screen.ts";
 
-export interface TerminalOptions {
+interface TerminalOptions {
   parent: HTMLElement;
   session: string;
   onState: (state: LineState) => void;
@@ -18,17 +19,14 @@ export interface TerminalOptions {
 }
 
 export interface RunningTerminal {
-  press(text: string): void;
-  paste(text: string): void;
-  selection(): string;
-  applicationKeys(): boolean;
-  setReadonly(on: boolean): void;
-  setMouse(on: boolean): void;
-  setReader(on: boolean): void;
-  setTyping(on: boolean): void;
-  /** Transforms input before it is sent. */
-  setFilter(filter: ((text: string) => string) | null): void;
-  wake(): void;
+  terminal: Terminal;
+  line: TerminalLine;
+  input: {
+    /** Whether clicks go to the agent. */
+    mouse: boolean;
+    /** Transforms input before it is sent. */
+    filter: ((text: string) => string) | null;
+  };
   close(): void;
 }
 
@@ -40,8 +38,7 @@ export function startTerminal(options: TerminalOptions): RunningTerminal {
   const small = matchMedia("(max-width: 640px)").matches;
   const screen = openScreen(parent, { fontSize: small ? phoneFontSize : fontSize });
   const { terminal } = screen;
-  let mouse = false;
-  let filter: ((text: string) => string) | null = null;
+  const input: RunningTerminal["input"] = { mouse: false, filter: null };
   screen.fit();
 
   const scheme = location.protocol === "https:" ? "wss" : "ws";
@@ -65,7 +62,7 @@ export function startTerminal(options: TerminalOptions): RunningTerminal {
   });
 
   const send = (text: string): void => void line.type(new TextEncoder().encode(text));
-  terminal.onData((text) => send(filter === null ? text : filter(text)));
+  terminal.onData((text) => send(input.filter === null ? text : input.filter(text)));
   // Legacy mouse reports contain bytes that are not UTF-8.
   terminal.onBinary((text) => void line.type(Uint8Array.from(text, (letter) => letter.charCodeAt(0))));
   terminal.onSelectionChange(() => options.onSelection(terminal.hasSelection()));
@@ -86,7 +83,7 @@ export function startTerminal(options: TerminalOptions): RunningTerminal {
   };
 
   const stops = [
-    selectByMouse(parent, () => !mouse),
+    selectByMouse(parent, () => !input.mouse),
     watchSize(parent, () => {
       screen.fit();
       line.resize();
@@ -94,36 +91,15 @@ export function startTerminal(options: TerminalOptions): RunningTerminal {
     preferences.subscribe(() => requestAnimationFrame(screen.retheme)),
     watchScheme(screen.retheme),
     // The daemon is back: no need to wait for the next attempt.
-    live.subscribe((now, before) => {
-      if (now.line.is === "open" && before.line.is !== "open") line.wake();
-    }),
+    onReconnect(() => line.wake()),
   ];
 
-  return {
-    press: (text) => terminal.input(text, true),
-    paste: (text) => terminal.paste(text),
-    selection: () => terminal.getSelection(),
-    applicationKeys: () => terminal.modes.applicationCursorKeysMode,
-    setReadonly: (on) => line.setReadonly(on),
-    setMouse: (on) => {
-      mouse = on;
-    },
-    setReader: (on) => {
-      terminal.options.screenReaderMode = on;
-    },
-    setTyping: (on) => {
-      terminal.options.disableStdin = !on;
-    },
-    setFilter: (next) => {
-      filter = next;
-    },
-    wake: () => line.wake(),
-    close: () => {
-      for (const stop of stops) stop();
-      line.close();
-      screen.dispose();
-    },
+  const close = (): void => {
+    for (const stop of stops) stop();
+    line.close();
+    terminal.dispose();
   };
+  return { terminal, line, input, close };
 }
 
 /** At most once per frame: a window being resized changes all the time. */

@@ -42,23 +42,30 @@ function LiveTerminal({ session }: { session: SessionJson }) {
       terminal.close();
     };
   }, [session.id]);
-  useEffect(() => running.current?.setMouse(mouse), [mouse]);
-  useEffect(() => running.current?.setReader(reader), [reader]);
+  useEffect(() => {
+    if (running.current === null) return;
+    const { terminal, input } = running.current;
+    terminal.options.screenReaderMode = reader;
+    input.mouse = mouse;
+    input.filter = ctrl ? withCtrlOnce(() => setCtrl(false)) : null;
+  }, [mouse, reader, ctrl]);
   // Together with the status text: input in between would be lost.
-  useLayoutEffect(() => running.current?.setTyping(typing), [typing]);
-  useEffect(() => running.current?.setFilter(ctrl ? withCtrlOnce(() => setCtrl(false)) : null), [ctrl]);
+  useLayoutEffect(() => {
+    if (running.current !== null) running.current.terminal.options.disableStdin = !typing;
+  }, [typing]);
 
   const copy = async (): Promise<void> => {
-    const text = running.current?.selection() ?? "";
+    const text = running.current?.terminal.getSelection() ?? "";
     if (text === "") return;
     if (await toClipboard(text)) showToast("Copied.");
     else showToast("The browser blocked access to the clipboard. Use its context menu on the selection.", "fault");
   };
   const press = async (key: KeyName | "paste"): Promise<void> => {
     if (key === "ctrl") return setCtrl(!ctrl);
-    if (key !== "paste") return running.current?.press(keyBytes(key, running.current.applicationKeys()));
+    const terminal = running.current?.terminal;
+    if (key !== "paste") return terminal?.input(keyBytes(key, terminal.modes.applicationCursorKeysMode), true);
     try {
-      running.current?.paste(await navigator.clipboard.readText());
+      terminal?.paste(await navigator.clipboard.readText());
     } catch {
       showToast("The browser blocked access to the clipboard. Long-press the screen and choose Paste.", "fault");
     }
@@ -80,7 +87,7 @@ function LiveTerminal({ session }: { session: SessionJson }) {
           {statusText(state)}
         </p>
         {state.is === "waiting" && (
-          <Button size="small" onClick={() => running.current?.wake()}>
+          <Button size="small" onClick={() => running.current?.line.wake()}>
             Try now
           </Button>
         )}
@@ -95,7 +102,7 @@ function LiveTerminal({ session }: { session: SessionJson }) {
           variant="quiet"
           aria-pressed={readonly}
           disabled={state.is !== "attached" || state.forced}
-          onClick={() => running.current?.setReadonly(!readonly)}
+          onClick={() => running.current?.line.setReadonly(!readonly)}
         >
           {readonly ? <EyeOff size={14} aria-hidden /> : <Eye size={14} aria-hidden />} Read-only
         </Button>

@@ -2,11 +2,10 @@
  * Compares a worktree with its base: committed, staged, unstaged and untracked changes together. Changes nothing:
  * untracked files and conflicts are added to a copy of the index.
  */
-import { mkdirSync, rmSync, utimesSync } from "node:fs";
+import { utimesSync } from "node:fs";
 import { join } from "node:path";
-import { crypto } from "../../base/digest.ts";
 import type { Against } from "../../ports/worktree.ts";
-import type { Context } from "../context.ts";
+import { inScratch, type Context } from "../context.ts";
 import { askGit, git, type GitCall, idLength } from "../git/git.ts";
 import type { ConfigEntry } from "../git/git-rules.ts";
 import { parseStatus, readStatus, type Change } from "./inspect.ts";
@@ -78,18 +77,13 @@ export async function compare<T>(
   const comparison: Comparison = { base, mergeBase, head, from: mergeBase ?? ids.tree, changes, call };
   const added = changes.filter(isNotInIndex);
   if (added.length === 0) return await read(comparison);
-  const name = `compare-${crypto().randomBytes(6).toString("hex")}`;
-  const scratch = join(context.worktrees, ".scratch", name);
-  mkdirSync(scratch, { recursive: true, mode: 0o700 });
-  try {
+  return await inScratch(context, "compare", async (scratch) => {
     const index = join(scratch, "index");
     copyIndex(join(worktree.admin, "index"), index);
     const withIndex = { ...call, env: { GIT_INDEX_FILE: index } };
     await git("write", ["update-index", "-z", "--index-info"], { ...withIndex, input: indexLines(added, ids.blob) });
     return await read({ ...comparison, call: withIndex });
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
+  });
 }
 
 /** A nested repository is listed as a directory and left out. */

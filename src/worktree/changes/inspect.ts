@@ -1,16 +1,15 @@
 /** What only this worktree contains: changed files, and commits that no other ref reaches. Runs no filter. */
 import { join, resolve } from "node:path";
 import type { WorktreeWork } from "../../ports/worktree.ts";
-import type { Context } from "../context.ts";
+import { inScratch, type Context } from "../context.ts";
 import { readFilters } from "../git/filters.ts";
 import { contradiction } from "../find-worktree.ts";
 import { git, runGit, type GitCall } from "../git/git.ts";
 import type { ConfigEntry } from "../git/git-rules.ts";
-import { readHead, gitDirOf, copyRegular, readLine, readText } from "../git/git-files.ts";
+import { readHead, gitDirOf, copyRegular, readLine, readText, writeConfig } from "../git/git-files.ts";
 import type { Worktree } from "../record.ts";
 import { readSubmodules } from "../create/submodules.ts";
-import { existsSync, lstatSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { crypto } from "../../base/digest.ts";
+import { existsSync, lstatSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { isInside } from "../git/repository.ts";
 
 /** Names are latin1 strings, one character per byte: a file name may not be UTF-8. */
@@ -65,7 +64,7 @@ async function addNested(context: Scratch, { outer, path, depth, prefix }: Nesti
   for (const submodule of depth < maxDepth ? await readSubmodules(path) : []) {
     const inner = join(path, submodule.path);
     const name = `${prefix}${submodule.path}: `;
-    const found = await lookInside(context, outer, inner, async (view) => await inspectView(view));
+    const found = await inspectNested(context, outer, inner, inspectView);
     if (found === null) continue;
     work.uncommitted += found.uncommitted;
     work.unpushed.push(...found.unpushed.map((line) => `${name}${line}`));
@@ -140,7 +139,7 @@ export function parseStatus(text: string): { head: string | null; changes: Chang
   return { head, changes };
 }
 
-function stripControls(text: string): string {
+export function stripControls(text: string): string {
   // oxlint-disable-next-line no-control-regex -- a commit's subject is anybody's text
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, " ");
 }
@@ -156,25 +155,21 @@ interface View extends Worktree {
  * programs they name would be a race. Null unless the repository is entirely inside the session's worktree and its git
  * directory.
  */
-async function lookInside<T>(
+async function inspectNested<T>(
   context: Pick<Context, "worktrees">,
   outer: Worktree,
   path: string,
-  look: (view: View) => Promise<T>,
+  inspect: (view: View) => Promise<T>,
 ): Promise<T | null> {
   const gitDir = nestedGitDir(outer, path);
   if (gitDir === null) return null;
-  const name = `nested-${crypto().randomBytes(6).toString("hex")}`;
-  const directory = join(context.worktrees, ".scratch", name);
-  mkdirSync(join(directory, "info"), { recursive: true, mode: 0o700 });
-  try {
+  return await inScratch(context, "nested", async (directory) => {
+    mkdirSync(join(directory, "info"), { mode: 0o700 });
     if (!writeView(directory, gitDir)) return null;
     const { session, objects } = outer;
     const objectDirectory = join(gitDir, "objects");
-    return await look({ path, admin: directory, commonDir: directory, session, objects, objectDirectory });
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+    return await inspect({ path, admin: directory, commonDir: directory, session, objects, objectDirectory });
+  });
 }
 
 function nestedGitDir(outer: Worktree, path: string): string | null {
@@ -191,8 +186,7 @@ function writeView(directory: string, gitDir: string): boolean {
   const head = readLine(join(gitDir, "HEAD"));
   if (head === null || readHead(gitDir) === null || existsSync(join(gitDir, "reftable"))) return false;
   const isLong = /^\s*objectformat\s*=\s*"?sha256"?\s*$/im.test(readText(join(gitDir, "config")) ?? "");
-  const format = isLong ? "\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n" : "";
-  writeFileSync(join(directory, "config"), `[core]\n\tbare = false\n${format}`);
+  writeConfig(directory, { isBare: false, isLong });
   writeFileSync(join(directory, "HEAD"), `${head}\n`);
   // Overrides every `.gitattributes`: no file has a filter, so your own filters do not run either.
   writeFileSync(join(directory, "info", "attributes"), "* !filter !diff !merge\n");

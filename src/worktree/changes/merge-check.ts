@@ -2,9 +2,12 @@
  * Facts about whether the base contains a worktree's commits by content: after a squash or rebase they have other ids.
  * Only plumbing commands: no merge, filter or driver of the repository runs, and nothing is written.
  */
-import type { MergeFacts, MergeQuestion } from "../../ports/worktree.ts";
-import { askGit, git, runGit } from "../git/git.ts";
+import type { MergeFacts } from "../../model/cleanup.ts";
+import type { MergeQuestion } from "../../ports/worktree.ts";
+import { isAncestor } from "../create/start.ts";
+import { askGit, commitOf, git } from "../git/git.ts";
 import type { Worktree } from "../record.ts";
+import { stripControls } from "./inspect.ts";
 
 /** More than a user reads, and more than a session's branch has. */
 const maxCommits = 100;
@@ -32,9 +35,8 @@ export async function readMergeFacts(worktree: Worktree, question: MergeQuestion
 export async function isOwnCommit(worktree: Worktree, commit: string, base: string): Promise<boolean> {
   if (!/^[0-9a-f]{40,64}$/.test(commit)) return false;
   if ((await existing(worktree, [commit])).length === 0) return false;
-  const isAncestor = async (of: string): Promise<boolean> =>
-    (await runGit("read", ["merge-base", "--is-ancestor", commit, of], { worktree })).code === 0;
-  return (await isAncestor("HEAD")) && !(/^[0-9a-f]{40,64}$/.test(base) && (await isAncestor(base)));
+  if (!(await isAncestor({ worktree }, commit, "HEAD"))) return false;
+  return !(/^[0-9a-f]{40,64}$/.test(base) && (await isAncestor({ worktree }, commit, base)));
 }
 
 interface Commit {
@@ -46,11 +48,7 @@ const line = ({ text }: Commit): string => text;
 
 /** The names that exist, as commits; an id that was never fetched is left out. */
 async function existing(worktree: Worktree, names: readonly string[]): Promise<string[]> {
-  const found = await Promise.all(
-    names.map((name) =>
-      askGit("read", ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`], { worktree }),
-    ),
-  );
+  const found = await Promise.all(names.map((name) => commitOf(name, { worktree })));
   return [...new Set(found.filter((commit) => commit !== null))];
 }
 
@@ -134,9 +132,4 @@ function idsIn(text: string): string[] {
     .split("\n")
     .filter((each) => each !== "")
     .map((each) => each.split(" ")[0]!);
-}
-
-function stripControls(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- a commit's subject is anybody's text
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, " ");
 }

@@ -33,7 +33,7 @@ import {
   isInside,
   inspectPath,
   openRepository,
-  type Place,
+  type PathState,
   type Repository,
 } from "../git/repository.ts";
 import { claimSpare, rememberCost } from "./spare.ts";
@@ -48,11 +48,11 @@ export async function createWorktree(
   const repository = await openRepository(plan.repository);
   checkPlan(repository, plan);
   finishPointer(repository.commonDir, plan.path);
-  const place = inspectPath(repository, plan.path);
-  if (place.is === "worktree") {
-    const marker = readMarker(place.admin);
+  const found = inspectPath(repository, plan.path);
+  if (found.is === "worktree") {
+    const marker = readMarker(found.admin);
     if (marker?.is === "ready" && marker.session === plan.session) {
-      remember(context, repository, plan, place.admin);
+      remember(context, repository, plan, found.admin);
       return marker.workspace;
     }
     if (marker?.is === "ready") throw taken(plan.path, `it is the worktree of session ${marker.session}`);
@@ -74,7 +74,7 @@ export async function createWorktree(
   for (const name of filters.leftOut) {
     note(`Filter ${name} of the repository's own configuration does not run. To trust it, set it in ~/.gitconfig.`);
   }
-  const admin = await register(context, repository, plan, { place, tip, filters });
+  const admin = await register(context, repository, plan, { found, tip, filters });
   const worktree = remember(context, repository, plan, admin);
   await reach("workspace.create.added");
   await attach(worktree, plan);
@@ -155,15 +155,15 @@ async function register(
   context: Context,
   repository: Repository,
   plan: WorktreePlan,
-  { place, tip, filters }: { place: Place; tip: string | null; filters: Filters },
+  { found, tip, filters }: { found: PathState; tip: string | null; filters: Filters },
 ): Promise<string> {
   const { commonDir } = repository;
-  if (place.is === "taken") throw taken(plan.path, place.why);
-  if (place.is === "worktree") {
-    await finishRegistration(repository, place.admin, plan.path);
-    return place.admin;
+  if (found.is === "taken") throw taken(plan.path, found.why);
+  if (found.is === "worktree") {
+    await finishRegistration(repository, found.admin, plan.path);
+    return found.admin;
   }
-  if (place.is === "missing") await forgetMissing(repository, place.registration.admin, plan.path);
+  if (found.is === "missing") await forgetMissing(repository, found.registration.admin, plan.path);
   clearLeftover(plan.path);
   mkdirSync(dirname(plan.path), { recursive: true, mode: 0o700 });
   if (tip !== null && (await claimSpare(context, repository, plan.path))) {

@@ -4,12 +4,12 @@
  * beforehand, from our own git directory: it uses only your own configuration, and the repository provides only
  * the address.
  */
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { crypto } from "../../base/digest.ts";
 import { HoldfastError } from "../../contract/errors.ts";
-import type { Context } from "../context.ts";
+import { inScratch, type Context } from "../context.ts";
 import { checkoutDeadlineMs, git, runGit, type GitResult } from "../git/git.ts";
+import { writeConfig } from "../git/git-files.ts";
 import type { Repository } from "../git/repository.ts";
 
 /** Trees may be missing too: a fetched tree may have missing entries. */
@@ -64,20 +64,15 @@ async function fetchFrom(
   url: string,
   wanted: readonly string[],
 ): Promise<GitResult> {
-  const directory = join(context.worktrees, ".scratch", `fetch-${crypto().randomBytes(6).toString("hex")}`);
-  for (const name of ["objects", "refs"]) mkdirSync(join(directory, name), { recursive: true, mode: 0o700 });
-  try {
-    const long = "\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n";
-    const isLong = wanted[0]?.length === 64;
-    writeFileSync(join(directory, "config"), `[core]\n\tbare = true\n${isLong ? long : ""}`);
+  return await inScratch(context, "fetch", async (directory) => {
+    for (const name of ["objects", "refs"]) mkdirSync(join(directory, name), { mode: 0o700 });
+    writeConfig(directory, { isBare: true, isLong: wanted[0]?.length === 64 });
     writeFileSync(join(directory, "HEAD"), "ref: refs/heads/none\n");
     const args = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--stdin", "--", url];
     const input = wanted.map((id) => `${id}\n`).join("");
     const env = { GIT_OBJECT_DIRECTORY: join(commonDir, "objects") };
     return await runGit("fetch", args, { gitDir: directory, env, input, deadlineMs: checkoutDeadlineMs });
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 function cannotFetch({ root, commonDir }: Repository, commit: string, why: string): HoldfastError {

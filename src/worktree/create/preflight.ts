@@ -35,9 +35,9 @@ export async function preflight(context: Pick<Context, "preflights">, plan: Work
   await attempt(async () => {
     const repository = await openRepository(plan.repository);
     checkPlan(repository, plan);
-    const place = inspectPath(repository, plan.path);
-    if (place.is === "taken") problems.push(`${plan.path} cannot be used: ${place.why}. Move it away.`);
-    const marker = place.is === "worktree" ? readMarker(place.admin) : null;
+    const found = inspectPath(repository, plan.path);
+    if (found.is === "taken") problems.push(`${plan.path} cannot be used: ${found.why}. Move it away.`);
+    const marker = found.is === "worktree" ? readMarker(found.admin) : null;
     if (marker?.is === "ready" && marker.session !== plan.session) {
       problems.push(`${plan.path} is the worktree of session ${marker.session}.`);
     }

@@ -56,22 +56,22 @@ async function prepare(
   const { commit } = start;
   // git refuses to move a worktree with submodules.
   if ((await askGit("read", ["cat-file", "-e", `${commit}:.gitmodules`], { gitDir: commonDir })) !== null) return;
-  const place = inspectPath(repository, spare);
-  if (place.is === "taken") {
-    context.log.warn("spare worktree not usable", { path: spare, why: place.why });
+  const found = inspectPath(repository, spare);
+  if (found.is === "taken") {
+    context.log.warn("spare worktree not usable", { path: spare, why: found.why });
     return;
   }
-  if (place.is === "worktree") {
-    const marker = readMarker(place.admin);
+  if (found.is === "worktree") {
+    const marker = readMarker(found.admin);
     if (marker?.is === "spare" && marker.commit === commit) return;
     if (processesInside(spare).length > 0) return;
     // Before the files change: a spare left between two commits by a crash must not appear ready.
-    rmSync(join(place.admin, "holdfast.json"), { force: true });
-    const registration = readRegistration(place.admin);
+    rmSync(join(found.admin, "holdfast.json"), { force: true });
+    const registration = readRegistration(found.admin);
     if (registration?.locked === "initializing")
       await git("write", ["worktree", "unlock", spare], { gitDir: commonDir });
   } else {
-    if (place.is === "missing") await forgetMissing(repository, place.registration.admin, spare);
+    if (found.is === "missing") await forgetMissing(repository, found.registration.admin, spare);
     clearLeftover(spare);
     mkdirSync(join(context.worktrees, ".spare"), { recursive: true, mode: 0o700 });
     await git("write", ["worktree", "add", "--quiet", "--no-checkout", "--detach", spare, commit], {

@@ -4,7 +4,7 @@ import { crypto } from "../../base/digest.ts";
 import { HoldfastError } from "../../contract/errors.ts";
 import type { WorktreePlan } from "../../ports/worktree.ts";
 import type { Filters } from "../git/filters.ts";
-import { askGit, git, runGit, type GitCall } from "../git/git.ts";
+import { commitOf, git, runGit, type GitCall } from "../git/git.ts";
 import { readHead, readLine } from "../git/git-files.ts";
 import { openRefFiles, type RefFiles } from "../git/ref-files.ts";
 import { holderOf, openRepository, type Repository } from "../git/repository.ts";
@@ -80,9 +80,7 @@ async function freshestDefault(
   );
   if (commit !== null) return { is: "commit", commit };
   const head = readHead(repository.commonDir);
-  const born = await askGit("read", ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], {
-    gitDir: repository.commonDir,
-  });
+  const born = await commitOf("HEAD", { gitDir: repository.commonDir });
   if (born === null && head?.is === "branch") return { is: "unborn" };
   throw new HoldfastError("preflight-failed", `${path} has no branch ${defaultBranch}.`, {
     hint: "Set the project's defaultBranch, or choose a base with --base.",
@@ -126,9 +124,7 @@ export async function isAncestor(where: GitCall, older: string, newer: string): 
 }
 
 async function resolveBase(repository: Repository, base: string): Promise<string> {
-  const commit = await askGit("read", ["rev-parse", "--verify", "--quiet", "--end-of-options", `${base}^{commit}`], {
-    gitDir: repository.commonDir,
-  });
+  const commit = await commitOf(base, { gitDir: repository.commonDir });
   if (commit !== null) return commit;
   throw new HoldfastError("preflight-failed", `Commit ${base} does not exist.`, {
     hint: "Run `git fetch` if it is on the remote, or choose another base.",

@@ -6,7 +6,7 @@ import { readCreation } from "./start.ts";
 import { processesInside } from "./commands.ts";
 import type { Context } from "../context.ts";
 import { readFilters } from "../git/filters.ts";
-import { askGit, checkoutDeadlineMs, runGit } from "../git/git.ts";
+import { checkoutDeadlineMs, commitOf, runGit } from "../git/git.ts";
 import { readHead } from "../git/git-files.ts";
 import { isCheckedOut, forgetWorktree, type Worktree } from "../record.ts";
 import {
@@ -24,13 +24,13 @@ export async function undoCreate(context: Context, plan: WorktreePlan): Promise<
   if (repository === null) return;
   dropUnregistered(repository.commonDir, plan.path);
   finishPointer(repository.commonDir, plan.path);
-  const place = inspectPath(repository, plan.path);
-  if (place.is === "missing") await forgetMissing(repository, place.registration.admin, plan.path);
-  if (place.is === "free") clearLeftover(plan.path);
-  if (place.is === "worktree") {
-    await finishRegistration(repository, place.admin, plan.path);
+  const found = inspectPath(repository, plan.path);
+  if (found.is === "missing") await forgetMissing(repository, found.registration.admin, plan.path);
+  if (found.is === "free") clearLeftover(plan.path);
+  if (found.is === "worktree") {
+    await finishRegistration(repository, found.admin, plan.path);
     const { path, session, objects = null } = plan;
-    const worktree = { path, session, admin: place.admin, commonDir: repository.commonDir, objects };
+    const worktree = { path, session, admin: found.admin, commonDir: repository.commonDir, objects };
     const removed = (await isWithoutWork(repository, plan, worktree)) && (await removeClean(repository, plan));
     if (!removed) await moveToTrash(context, plan);
   }
@@ -42,10 +42,8 @@ export async function undoCreate(context: Context, plan: WorktreePlan): Promise<
 async function removeClean(repository: Repository, plan: WorktreePlan): Promise<boolean> {
   const { none } = await readFilters({ gitDir: repository.commonDir });
   const args = ["worktree", "remove", plan.path];
-  return (
-    (await runGit("write", args, { gitDir: repository.commonDir, config: none, deadlineMs: checkoutDeadlineMs }))
-      .code === 0
-  );
+  const call = { gitDir: repository.commonDir, config: none, deadlineMs: checkoutDeadlineMs };
+  return (await runGit("write", args, call)).code === 0;
 }
 
 async function isWithoutWork(repository: Repository, plan: WorktreePlan, worktree: Worktree): Promise<boolean> {
@@ -54,7 +52,7 @@ async function isWithoutWork(repository: Repository, plan: WorktreePlan, worktre
   const head = readHead(admin);
   if (head === null || (head.is === "branch" && head.branch !== plan.branch)) return false;
   const filters = await readFilters({ gitDir: repository.commonDir });
-  const commit = await askGit("read", ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], { admin: worktree });
+  const commit = await commitOf("HEAD", { admin: worktree });
   if (!isCheckedOut(admin) && commit !== null) {
     // Finish an interrupted checkout first, to distinguish its files from work.
     releaseIndex(admin);

@@ -2,8 +2,18 @@
  * git's own files, read without a process. An agent may have replaced them: reads only regular files, a limited size,
  * and without waiting. A plain read of a FIFO would block the daemon until another process writes to it.
  */
-import { existsSync, statSync, closeSync, constants, fstatSync, openSync, readSync, writeSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import {
+  existsSync,
+  statSync,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
 import { readWorktree } from "../record.ts";
 
 /** Longer than any line in git's own files, and than the first lines of a reflog. */
@@ -52,6 +62,12 @@ export function copyRegular(from: string, to: string): { modifiedMs: number } | 
   } finally {
     closeSync(file.descriptor);
   }
+}
+
+/** The configuration of our own git directory. `isLong`: object ids are SHA-256. */
+export function writeConfig(gitDir: string, { isBare, isLong }: { isBare: boolean; isLong: boolean }): void {
+  const format = isLong ? "1\n[extensions]\n\tobjectformat = sha256\n" : "0\n";
+  writeFileSync(join(gitDir, "config"), `[core]\n\tbare = ${isBare}\n\trepositoryformatversion = ${format}`);
 }
 
 function openRegular(path: string): { descriptor: number; size: number; modifiedMs: number } | null {

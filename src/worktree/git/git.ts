@@ -149,6 +149,11 @@ export async function askGit(kind: GitKind, args: readonly string[], call: GitCa
   return answer.code === 0 ? answer.stdout.trim() : null;
 }
 
+/** The commit that a name stands for; null if it does not exist. */
+export async function commitOf(name: string, call: GitCall): Promise<string | null> {
+  return await askGit("read", ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`], call);
+}
+
 export function gitFailed(args: readonly string[], stderr: string): HoldfastError {
   const reason = stderr.trim().split("\n").slice(-5).join("\n").trim();
   const verb = args.filter((arg) => !arg.startsWith("-")).slice(0, args[0] === "worktree" ? 2 : 1);

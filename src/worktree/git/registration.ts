@@ -28,22 +28,22 @@ export function writeRegistration(commonDir: string, path: string, branch: strin
 
 function write(commonDir: string, path: string, branch: string): string {
   const making = makingDirectory(commonDir, path);
-  const place = join(realpathSync(dirname(path)), basename(path));
+  const directory = join(realpathSync(dirname(path)), basename(path));
   mkdirSync(making, { recursive: true });
   // Prevents a `git worktree prune` until the pointer exists. git's own reason, so git recognizes a leftover.
   writeFileSync(join(making, "locked"), "initializing");
-  writeFileSync(join(making, "gitdir"), `${join(place, ".git")}\n`);
+  writeFileSync(join(making, "gitdir"), `${join(directory, ".git")}\n`);
   writeFileSync(join(making, "commondir"), "../..\n");
   writeFileSync(join(making, "HEAD"), `ref: refs/heads/${branch}\n`);
   const admin = moveIn(making, join(commonDir, "worktrees"), basename(path));
-  mkdirSync(place);
-  writePointer(place, admin);
+  mkdirSync(directory);
+  writePointer(directory, admin);
   unlinkSync(join(admin, "locked"));
   return admin;
 }
 
-function writePointer(place: string, admin: string): void {
-  writeAtomically(join(place, ".git"), `gitdir: ${admin}\n`, 0o666);
+function writePointer(directory: string, admin: string): void {
+  writeAtomically(join(directory, ".git"), `gitdir: ${admin}\n`, 0o666);
 }
 
 /**

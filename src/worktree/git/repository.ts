@@ -70,7 +70,7 @@ export function readRegistration(admin: string): Registration | null {
   };
 }
 
-export type Place =
+export type PathState =
   | { is: "free" }
   /** git has a registration for the path, but no worktree exists there. */
   | { is: "missing"; registration: Registration }
@@ -78,7 +78,7 @@ export type Place =
   | { is: "taken"; why: string };
 
 /** The state of a path where a worktree of this repository should be. */
-export function inspectPath(repository: Repository, path: string): Place {
+export function inspectPath(repository: Repository, path: string): PathState {
   const gitDir = gitDirOf(path);
   if (gitDir !== null) {
     const inside = dirname(gitDir) === join(repository.commonDir, "worktrees") || sameParent(gitDir, repository);

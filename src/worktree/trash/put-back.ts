@@ -6,7 +6,7 @@ import { existsSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { WorktreeReady } from "../../ports/worktree.ts";
 import type { Context } from "../context.ts";
-import { askGit, git, runGit } from "../git/git.ts";
+import { commitOf, git, runGit } from "../git/git.ts";
 import { gitDirOf, readHead } from "../git/git-files.ts";
 import { readMarker, writeMarker, readWorktree, writeWorktree } from "../record.ts";
 import { finishPointer, finishRegistration, forgetMissing, writeFor } from "../git/registration.ts";
@@ -57,9 +57,9 @@ export async function findReturned(context: Context, own: Own & WorktreeReady): 
   const recorded = readWorktree(context.worktrees, path);
   if (recorded !== null && !samePath(recorded.admin, admin)) return false;
   if (!existsSync(admin) && !(await registerAgain(repository, admin, own))) return false;
-  const place = inspectPath(repository, path);
+  const found = inspectPath(repository, path);
   const marker = readMarker(admin);
-  if (place.is !== "worktree" || (marker !== null && (marker.is !== "ready" || marker.session !== session)))
+  if (found.is !== "worktree" || (marker !== null && (marker.is !== "ready" || marker.session !== session)))
     return false;
   await finishRegistration(repository, admin, path);
   const { commonDir } = repository;
@@ -72,9 +72,7 @@ async function registerAgain(repository: Repository, admin: string, own: Own & W
   const { commonDir } = repository;
   const { path, branch, base, branchCreated } = own;
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(basename(admin))) return false;
-  const tip = await askGit("read", ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`], {
-    gitDir: commonDir,
-  });
+  const tip = await commitOf(`refs/heads/${branch}`, { gitDir: commonDir });
   if (tip === null) return false;
   const isFree = (await holderOf(repository, branch, path)) === null;
   mkdirSync(admin, { recursive: true });

@@ -66,10 +66,12 @@ export function readRecord(directory: string): TrashRecord | null {
   return isOurs ? (value as TrashRecord) : null;
 }
 
+/** Everything in the trash; empty before it exists. */
+export const namesIn = (trash: string): string[] => (existsSync(trash) ? readdirSync(trash) : []);
+
 /** All readable records, oldest first, including those without a tree. */
 export function readRecords(trash: string, beginning = ""): TrashRecord[] {
-  if (!existsSync(trash)) return [];
-  const names = readdirSync(trash).filter((name) => idPattern.test(name) && name.startsWith(beginning));
+  const names = namesIn(trash).filter((name) => idPattern.test(name) && name.startsWith(beginning));
   const found = names.flatMap((name) => readRecord(join(trash, name)) ?? []);
   return found.sort((a, b) => a.trashedAt - b.trashedAt);
 }
@@ -98,10 +100,8 @@ export function hideForEmptying(trash: string, id: string): string {
 }
 
 export function listEmptying(trash: string): string[] {
-  if (!existsSync(trash)) return [];
-  return readdirSync(trash)
-    .filter((name) => name.startsWith(emptyingPrefix))
-    .map((name) => join(trash, name));
+  const names = namesIn(trash).filter((name) => name.startsWith(emptyingPrefix));
+  return names.map((name) => join(trash, name));
 }
 
 /** Removes a record without a tree. */
@@ -115,19 +115,17 @@ export function dropRecord(trash: string, id: string): void {
 
 /** Removes entries without a record: a crash during its write leaves a directory without a tree. */
 export function dropUnwritten(trash: string): void {
-  if (!existsSync(trash)) return;
-  for (const entry of readdirSync(trash, { withFileTypes: true })) {
-    const directory = join(trash, entry.name);
-    if (!entry.isDirectory() || !idPattern.test(entry.name) || existsSync(join(directory, "entry.json"))) continue;
+  for (const name of namesIn(trash).filter((entry) => idPattern.test(entry))) {
+    const directory = join(trash, name);
+    if (!lstatSync(directory).isDirectory() || existsSync(join(directory, "entry.json"))) continue;
     const left = temporariesIn(directory, "entry.json");
-    if (readdirSync(directory).length === left.length) dropRecord(trash, entry.name);
+    if (readdirSync(directory).length === left.length) dropRecord(trash, name);
   }
 }
 
 /** Records of finished restores are kept as long as trashed worktrees. */
 export function forgetRestored(trash: string, before: number): void {
-  if (!existsSync(trash)) return;
-  for (const name of readdirSync(trash).filter((entry) => entry.startsWith(restoredPrefix))) {
+  for (const name of namesIn(trash).filter((entry) => entry.startsWith(restoredPrefix))) {
     const directory = join(trash, name);
     const stat = lstatSync(directory, { throwIfNoEntry: false });
     if (stat === undefined || stat.mtimeMs > before || hasTree(trash, name)) continue;

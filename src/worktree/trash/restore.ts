@@ -1,10 +1,10 @@
 /** Moves a worktree from the trash back to its original path, by which agents find their transcripts. */
 import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { HoldfastError, messageOf } from "../../contract/errors.ts";
 import { isAncestor } from "../create/start.ts";
 import type { Context } from "../context.ts";
-import { askGit, git } from "../git/git.ts";
+import { commitOf, git } from "../git/git.ts";
 import { worktreeInTrash } from "../find-worktree.ts";
 import { branchIn, gitDirOf, readHead } from "../git/git-files.ts";
 import { reach } from "../../base/test-points.ts";
@@ -24,7 +24,6 @@ import {
   treeOf,
   type TrashRecord,
 } from "./records.ts";
-import { join } from "node:path";
 
 export interface Restored {
   path: string;
@@ -108,7 +107,7 @@ async function attach(record: TrashRecord, worktree: Worktree): Promise<string[]
   const holder = await holderOf({ root: null, commonDir }, branch, path);
   if (holder !== null) return [`Branch ${branch} is now checked out in ${holder}: HEAD is detached.`];
   const ref = `refs/heads/${branch}`;
-  const tip = await askGit("read", ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`], { admin: worktree });
+  const tip = await commitOf(ref, { admin: worktree });
   const notes: string[] = [];
   if (head === null) {
     if (tip !== null) return [`Branch ${branch} was re-created elsewhere; the worktree is not on a branch.`];

@@ -8,7 +8,7 @@ import { lstatSync, mkdirSync, readlinkSync, rmSync, writeFileSync, type Stats }
 import { join } from "node:path";
 import { git, quoteInList, runGit, type GitCall, nullId } from "../git/git.ts";
 import type { Change, Findings } from "../changes/inspect.ts";
-import { copyRegular } from "../git/git-files.ts";
+import { copyRegular, writeConfig } from "../git/git-files.ts";
 import type { Worktree } from "../record.ts";
 import { isInside } from "../git/repository.ts";
 
@@ -70,9 +70,7 @@ function makeStore(store: string, { commonDir, objects }: Worktree): Record<stri
 }
 
 function finishStore(store: string, commit: string): void {
-  const long = "\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n";
-  const format = commit.length === 64 ? long : "\trepositoryformatversion = 0\n";
-  writeFileSync(join(store, "config"), `[core]\n\tbare = true\n${format}`);
+  writeConfig(store, { isBare: true, isLong: commit.length === 64 });
   writeFileSync(join(store, "refs/heads", snapshotBranch), `${commit}\n`);
   writeFileSync(join(store, "HEAD"), `ref: refs/heads/${snapshotBranch}\n`);
 }
@@ -82,9 +80,8 @@ async function commitStaged(found: Findings, call: Call, head: string[]): Promis
   // An index with conflicts cannot be written as a tree; the move keeps it.
   const tree = await runGit("write", ["write-tree"], call);
   if (tree.code !== 0) return null;
-  return (
-    await git("write", ["commit-tree", "-m", "holdfast: what was staged", ...head, tree.stdout.trim()], call)
-  ).trim();
+  const args = ["commit-tree", "-m", "holdfast: what was staged", ...head, tree.stdout.trim()];
+  return (await git("write", args, call)).trim();
 }
 
 /** Stores changed files as blobs. Returns the lines that add them to the index, in git's byte-exact form. */
@@ -97,8 +94,8 @@ async function storeFiles({ worktree, found, scratch }: SnapshotRequest, call: C
   for (const change of found.changes) {
     if (!change.unstaged || change.submodule) continue;
     const parent = change.path.slice(0, Math.max(change.path.lastIndexOf("/"), 0));
-    const place = join(path, Buffer.from(parent, "latin1").toString());
-    if (!leadsOut.has(parent)) leadsOut.set(parent, parent !== "" && !isInside(path, place));
+    const directory = join(path, Buffer.from(parent, "latin1").toString());
+    if (!leadsOut.has(parent)) leadsOut.set(parent, parent !== "" && !isInside(path, directory));
     const file = Buffer.from(`${Buffer.from(path).toString("latin1")}/${change.path}`, "latin1");
     // A directory replaced by a link: files behind it are not part of this worktree.
     const stat = leadsOut.get(parent) === true ? undefined : lstatSync(file, { throwIfNoEntry: false });

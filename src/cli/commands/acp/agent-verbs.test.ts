@@ -6,7 +6,7 @@ import { chat, refused, verbAnswer } from "./acp.fixture.ts";
 const process = { pid: 7, startedAt: null, what: "agent" };
 
 describe("[CLI-23] verbs on chat agents", () => {
-  test("stop is session stop; kill, restart and convert say what they did", async () => {
+  test("stop is session stop; kill, restart and convert report their result", async () => {
     const { run, asked } = await daemon({
       "POST /api/sessions/ma-1/stop": { answer: verbAnswer("ma-1") },
       "POST /api/sessions/ma-1/acp/kill": { answer: verbAnswer("ma-1") },
@@ -81,7 +81,7 @@ describe("[CLI-23] verbs on chat agents", () => {
     expect((await run(["acp", "stop", "ma-2", "--all"])).code).toBe(2);
   });
 
-  test("cancel says how the turn ended, or why it did not", async () => {
+  test("cancel prints how the turn ended, or why it did not", async () => {
     const answers = [
       [
         { cancelled: true, stopReason: "cancelled", reason: null },

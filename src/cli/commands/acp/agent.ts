@@ -1,14 +1,15 @@
 /** Commands on chat agents' processes and their current turn. */
 import { HoldfastError } from "../../../contract/errors.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import type { WorkerJson } from "../../../contract/chat.ts";
-import { chatArgument, type CommandEntry, countOption, jsonOption, noWaitOption } from "../../command.ts";
+import { chatArgument, type CommandEntry, countOption, noWaitOption } from "../../command.ts";
 import { clean, inert, table } from "../../render/text.ts";
 import { formatAgeOf } from "../../../model/duration.ts";
 import { sortedNaturally } from "../../../model/text.ts";
 import { stopLabel } from "../../../model/transcript/item-text.ts";
 import { hasProcesses } from "../daemon/stop.ts";
 import { operationCommand } from "../operation.ts";
-import { namedSessions, runVerb } from "../session/verb.ts";
+import { chosenSessions, runVerb } from "../session/verb.ts";
 
 export const ps = operationCommand("workers", {
   examples: [["list running chat agents", "holdfast acp ps"]],
@@ -36,44 +37,35 @@ function agentLines(agents: readonly WorkerJson[], now: number): string[] {
 
 export const stop: CommandEntry = {
   arguments: [{ ...chatArgument, optional: true }],
-  options: [{ long: "all", description: "Stop every running chat session" }, noWaitOption, jsonOption],
+  options: [{ long: "all", description: "Stop every running chat session" }, noWaitOption],
   examples: [
     ["stop one gracefully", "holdfast acp stop ma-12"],
     ["stop all chat agents", "holdfast acp stop --all"],
   ],
   notes:
     "Same as holdfast session stop: keeps the worktree and conversation. The next prompt or holdfast session restore\nstarts it again.",
-  daemon: "starts",
   async run(context, input) {
-    const all = input.flag("all");
-    if (all === input.args.length > 0) throw new HoldfastError("usage", "Specify either a session or --all.");
-    const running = all
-      ? (await context.call("sessions")).filter((one) => one.kind === "chat" && hasProcesses(one))
-      : [];
-    const ids = all ? sortedNaturally(running, ({ id }) => id).map(({ id }) => id) : namedSessions(input);
-    if (ids.length === 0 && !input.flag("json")) context.out("No chat agent is running.");
+    const isRunningChat = (one: SessionJson): boolean => one.kind === "chat" && hasProcesses(one);
+    const ids = await chosenSessions(input, () => context.call("sessions"), isRunningChat);
+    if (ids === null) throw new HoldfastError("usage", "Specify either a session or --all.");
+    if (ids.length === 0) context.out("No chat agent is running.");
     return runVerb(context, input, { operation: "stop", done: "stopped", ids });
   },
 };
 
-export const cancel: CommandEntry = {
+export const cancel = operationCommand("cancel", {
   arguments: [chatArgument],
-  options: [jsonOption],
   examples: [["cancel the current turn", "holdfast acp cancel ma-12"]],
   notes: "Waits for the agent to end the turn; exits 1 if it does not. The session keeps running.",
-  daemon: "starts",
   fails: "cancel the turn of",
-  async run(context, input) {
-    const response = await context.call("cancel", { params: { id: input.arg(0) }, body: {} });
-    const { cancelled, stopReason, reason } = response;
-    if (input.flag("json")) context.json(response);
-    else if (!cancelled) context.err(clean(reason ?? "The turn was not cancelled."));
-    else if (stopReason === null || stopReason === "cancelled") context.out("Turn cancelled.");
-    else if (stopReason === "end_turn") context.out("Turn finished.");
-    else context.out(`Turn ended: ${clean(stopLabel(stopReason))}.`);
-    return cancelled ? 0 : 1;
+  request: (input) => ({ params: { id: input.arg(0) }, body: {} }),
+  print({ cancelled, stopReason, reason }) {
+    if (!cancelled) return clean(reason ?? "The turn was not cancelled.");
+    if (stopReason === null || stopReason === "cancelled") return "Turn cancelled.";
+    return stopReason === "end_turn" ? "Turn finished." : `Turn ended: ${clean(stopLabel(stopReason))}.`;
   },
-};
+  hasFailed: ({ cancelled }) => !cancelled,
+});
 
 const defaultLines = 100;
 
@@ -85,7 +77,6 @@ export const logs = operationCommand("acpLogs", {
       short: "n",
       value: "number",
       description: `Number of lines (default: ${defaultLines})`,
-      completes: "none",
     },
   ],
   examples: [["find out why it does not start", "holdfast acp logs ma-12 -n 20"]],
@@ -100,7 +91,7 @@ export const logs = operationCommand("acpLogs", {
 
 export const primer = operationCommand("primer", {
   arguments: [chatArgument],
-  options: [{ long: "before-seq", value: "seq", description: "Only turns before this event", completes: "none" }],
+  options: [{ long: "before-seq", value: "seq", description: "Only turns before this event" }],
   examples: [
     ["recap recent turns", "holdfast acp primer ma-12"],
     ["recap the turns before a context reset", "holdfast acp primer ma-12 --before-seq 340"],

@@ -29,7 +29,7 @@ const script = (answer: unknown, open = one): Script => ({
 });
 
 describe("[CLI-19] [TEXT-5] approve and deny", () => {
-  test("the question that is answered is the one that is named", async () => {
+  test("the named permission request is answered", async () => {
     const { run, asked } = await daemon(script({ answered: true, reason: null }, two));
     const said = async (...argv: string[]) => [(await run(["acp", ...argv])).out, asked.at(-1)?.body];
     expect(await said("approve", "ma-1", "q5")).toEqual([
@@ -71,7 +71,7 @@ describe("[CLI-19] [TEXT-5] approve and deny", () => {
     expect((await several.run(["acp", "deny", "ma-1", "q5", "--request", "q7"])).code).toBe(2);
   });
 
-  test("exit 1 where nothing is asked, somebody else was first, or it is not offered", async () => {
+  test("exits 1 if no request is open, it was already answered, or the option does not exist", async () => {
     const none = await daemon(script(null, []));
     expect(await none.run(["acp", "approve", "ma-1"])).toEqual({
       code: 1,

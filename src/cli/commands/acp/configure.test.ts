@@ -10,7 +10,7 @@ describe("[CHAT-136] acp configure", () => {
     "POST /api/sessions/ma-1/acp/configure": { answer: chat("ma-1") },
   };
 
-  test("without an option it says what can be picked", async () => {
+  test("without an option it lists the available settings", async () => {
     const { run } = await daemon(script);
     const { out } = await run(["acp", "configure", "ma-1"]);
     expect(out).toBe("mode: ask (of ask, code)\neffort: low (of low, high)");

@@ -1,21 +1,19 @@
 import { HoldfastError } from "../../../contract/errors.ts";
-import { chatArgument, type CommandEntry, jsonOption } from "../../command.ts";
+import { chatArgument, type CommandEntry } from "../../command.ts";
 import { quoteShellWord } from "../../../model/text.ts";
 import { clean } from "../../render/text.ts";
 
 export const command: CommandEntry = {
   arguments: [chatArgument],
   options: [
-    { long: "mode", value: "id", description: "Mode to set", completes: "none" },
-    { long: "model", value: "id", description: "Model to set", completes: "none" },
+    { long: "mode", value: "id", description: "Mode to set" },
+    { long: "model", value: "id", description: "Model to set" },
     {
       long: "set",
       value: "option=value",
       description: "Another option to set (repeatable)",
-      completes: "none",
       many: true,
     },
-    jsonOption,
   ],
   examples: [
     ["show available and current settings", "holdfast acp configure ma-12"],
@@ -23,7 +21,6 @@ export const command: CommandEntry = {
     ["set an agent-specific option", "holdfast acp configure ma-12 --set effort=high"],
   ],
   notes: "Requires a running agent. Accepted settings are saved and reapplied on restart.",
-  daemon: "starts",
   fails: "configure",
   async run(context, input) {
     const id = input.arg(0);
@@ -37,9 +34,8 @@ export const command: CommandEntry = {
     // One after the other: the error then names the setting that was refused.
     for (const body of bodies) await context.call("configure", { params: { id }, body });
     const { modes, models, configOptions } = await context.call("transcript", { params: { id }, query: { tail: 1 } });
-    if (input.flag("json")) context.json({ modes, models, configOptions });
-    else if (bodies.length > 0) context.out("Done.");
-    else for (const line of settingLines({ modes, models, configOptions })) context.out(line);
+    const settings = { modes, models, configOptions };
+    context.print(settings, bodies.length > 0 ? "Done." : settingLines(settings));
   },
 };
 

@@ -33,7 +33,7 @@ describe("[CLI-21] history", () => {
     expect((await run(["acp", "history", "ma-1", "-n", "x"])).code).toBe(2);
   });
 
-  test("of a session in which nothing was said", async () => {
+  test("a session without messages", async () => {
     const { run } = await daemon(script(new EventLog()));
     expect((await run(["acp", "history", "ma-1"])).out).toBe("No messages yet.");
   });

@@ -2,20 +2,12 @@
  * `acp approve`, `acp deny` and `acp questions`. The request that is answered is the one the user read: named by its id,
  * or shown and confirmed here. Only a script may leave the name out, and only if a single request is open.
  */
-import type { AnswerRequest } from "../../../contract/permission.ts";
+import type { AnswerRequest, PermissionRequestJson } from "../../../contract/permission.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
-import type { PermissionRequestJson } from "../../../contract/permission.ts";
-import {
-  type ArgumentEntry,
-  chatArgument,
-  type CommandEntry,
-  type Input,
-  jsonOption,
-  yesOption,
-} from "../../command.ts";
+import { type ArgumentEntry, chatArgument, type CommandEntry, type Input, yesOption } from "../../command.ts";
 import { askYesNo } from "../../confirm.ts";
 import type { Context } from "../../context.ts";
-import { questionOf } from "../../render/need.ts";
+import { questionOf } from "../../render/sessions.ts";
 import { optionText, questionLines } from "../../render/question.ts";
 import { clean } from "../../render/text.ts";
 import { operationCommand } from "../operation.ts";
@@ -59,12 +51,10 @@ function answerCommand(verb: Answer, always: string, examples: CommandEntry["exa
       { long: "always", description: always },
       { long: "request", value: "id", description: "Same as the argument", completes: "request" },
       yesOption,
-      jsonOption,
     ],
     examples,
     notes:
       "Name the request if more than one is open. Without a name, in a terminal, the request is shown and you are asked\nto confirm. Each request can be answered once. Exits 1 if it was already answered.",
-    daemon: "starts",
     fails: `${verb} a permission request of`,
     run: (context, input) => answerRequest(context, input, verb),
   };
@@ -82,10 +72,9 @@ async function answerRequest(context: Context, input: Input, verb: Answer): Prom
   const body = { requestId: request.id, ...choiceFor(verb, input.flag("always"), request) };
   const response = await context.call("answer", { params: { id }, body });
   const { answered, reason } = response;
-  if (input.flag("json")) context.json({ ...response, requestId: request.id, title: request.title });
-  else if (answered) context.out(`${verb === "approve" ? "Approved" : "Denied"}: ${clean(request.title)}`);
-  else context.err(clean(reason ?? "The request was not answered."));
-  return answered ? 0 : 1;
+  const done = `${verb === "approve" ? "Approved" : "Denied"}: ${clean(request.title)}`;
+  const text = answered ? done : clean(reason ?? "The request was not answered.");
+  return context.print({ ...response, requestId: request.id, title: request.title }, text, !answered);
 }
 
 function nameOf(input: Input): string | undefined {

@@ -13,7 +13,7 @@ describe("[CLI-23] acp ps", () => {
     startedAt: "2026-01-01T22:00:00.000Z",
     ...more,
   });
-  test("lists agents in natural order, with what is stale or without its keeper", async () => {
+  test("lists agents in natural order, with stale and detached ones marked", async () => {
     const workers = [
       worker("ma-10", { stale: true, state: "working", detached: true }),
       worker("ma-2", { pid: null, startedAt: null }),
@@ -27,7 +27,7 @@ describe("[CLI-23] acp ps", () => {
     expect(JSON.parse((await run(["acp", "ps", "--json"])).out)).toEqual(workers);
   });
 
-  test("says so where there is none", async () => {
+  test("reports that none is running", async () => {
     const { run } = await daemon({ "GET /api/acp": { answer: [] } });
     expect((await run(["acp", "ps"])).out).toBe("No chat agent is running.");
   });

@@ -19,7 +19,7 @@ describe("[CHAT-136] acp queue", () => {
     "POST /api/sessions/ma-1/prompts/ab-2": { answer: { prompts: prompts.slice(0, 1) } },
   };
 
-  test("lists what waits, with its place", async () => {
+  test("lists queued prompts with their positions", async () => {
     const { run } = await daemon(script);
     expect((await run(["acp", "queue", "ma-1"])).out).toBe("1. aa-1  first\n2. ab-2  second [x.md]");
     expect(JSON.parse((await run(["acp", "queue", "ma-1", "--json"])).out)).toEqual(prompts);

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../../contract/errors.ts";
 import type { Output } from "../../../contract/operations.ts";
-import { type CommandEntry, jsonOption, sessionArgument, type Input } from "../../command.ts";
+import { type CommandEntry, sessionArgument, type Input } from "../../command.ts";
 import { clean } from "../../render/text.ts";
 
 type Prompt = Output<"queue">["prompts"][number];
@@ -15,14 +15,12 @@ export const command: CommandEntry = {
       description: "With --edit the new text, with --move the new position, from 1",
       optional: true,
       variadic: true,
-      completes: "none",
     },
   ],
   options: [
-    { long: "edit", value: "prompt", description: "Edit this prompt", completes: "none" },
-    { long: "move", value: "prompt", description: "Move this prompt", completes: "none" },
-    { long: "withdraw", value: "prompt", description: "Remove this prompt from the queue", completes: "none" },
-    jsonOption,
+    { long: "edit", value: "prompt", description: "Edit this prompt" },
+    { long: "move", value: "prompt", description: "Move this prompt" },
+    { long: "withdraw", value: "prompt", description: "Remove this prompt from the queue" },
   ],
   examples: [
     ["list queued prompts", "holdfast acp queue ma-12"],
@@ -31,7 +29,6 @@ export const command: CommandEntry = {
     ["remove one", "holdfast acp queue ma-12 --withdraw 5b3f"],
   ],
   notes: "Name a prompt by its id or a unique prefix. Sent prompts cannot be changed.",
-  daemon: "starts",
   fails: "change the queue of",
   async run(context, input) {
     const id = input.arg(0);
@@ -41,9 +38,7 @@ export const command: CommandEntry = {
       change === null
         ? before
         : await context.call("promptEdit", { params: { id, prompt: change.promptId }, body: change.body });
-    if (input.flag("json")) context.json(prompts);
-    else if (prompts.length === 0) context.out("No queued prompts.");
-    else for (const [index, prompt] of prompts.entries()) context.out(line(index, prompt));
+    context.print(prompts, prompts.length === 0 ? "No queued prompts." : prompts.map(line));
   },
 };
 
@@ -89,7 +84,7 @@ function find(prompts: readonly Prompt[], given: string): Prompt {
   );
 }
 
-function line(index: number, { promptId, text, state, attachments }: Prompt): string {
+function line({ promptId, text, state, attachments }: Prompt, index: number): string {
   const shown = clean(text);
   const short = shown.length <= longestLine ? shown : `${shown.slice(0, longestLine - 1)}…`;
   const more = attachments.length === 0 ? "" : ` [${attachments.map(({ name }) => clean(name)).join(", ")}]`;

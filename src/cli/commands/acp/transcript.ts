@@ -1,28 +1,27 @@
 /** Commands that print a chat session's transcript. */
 import { questionId } from "../../../contract/question.ts";
-import { chatArgument, type CommandEntry, jsonOption } from "../../command.ts";
-import { readTurns, readTurnsOption, replay, turnsOption } from "../../past-turns.ts";
-import { readOn } from "../../read-events.ts";
+import { chatArgument, type CommandEntry } from "../../command.ts";
+import { readTurns, readTurnsOption, turnsOption, readOn } from "../../read-events.ts";
 import { clean } from "../../render/text.ts";
 import { Transcript } from "../../render/transcript.ts";
 import { follow } from "../../system/daemon/follow.ts";
 
 export const history: CommandEntry = {
   arguments: [chatArgument],
-  options: [turnsOption, { ...jsonOption, description: "Print the turns' events as JSON" }],
+  options: [turnsOption],
+  json: "Print the turns' events as JSON",
   examples: [
     ["print the full transcript", "holdfast acp history ma-12"],
     ["print the last two turns", "holdfast acp history ma-12 -n 2"],
   ],
   notes: "[brackets] are Holdfast messages, > marks prompts, ~ marks the agent's thinking.",
-  daemon: "starts",
   fails: "show the history of",
   async run(context, input) {
     const turns = readTurnsOption(input, null);
     const past = await readTurns(context, await context.call("session", { params: { id: input.arg(0) } }), turns);
     if (input.flag("json")) return context.json(past.events.filter(({ seq }) => seq >= past.from));
     const transcript = new Transcript(context.paint);
-    const text = replay(transcript, past) + transcript.end();
+    const text = transcript.replay(past) + transcript.end();
     context.write(text === "" ? "No messages yet.\n" : text);
   },
 };
@@ -31,17 +30,17 @@ const defaultTurns = 1;
 
 export const tail: CommandEntry = {
   arguments: [chatArgument],
+  json: false,
   options: [{ ...turnsOption, description: `Start this many turns back (default: ${defaultTurns})` }],
   examples: [["watch it work", "holdfast acp tail ma-12"]],
   notes: "Ctrl-C stops following; the agent keeps running. For scripts: holdfast events --follow --json.",
-  daemon: "starts",
   fails: "follow",
   async run(context, input) {
     const id = input.arg(0);
     const turns = readTurnsOption(input, defaultTurns);
     const transcript = new Transcript(context.paint);
     const past = await readTurns(context, await context.call("session", { params: { id } }), turns);
-    context.write(replay(transcript, past));
+    context.write(transcript.replay(past));
     let { last } = past;
     let announced: string | undefined;
     await follow(context, id, async () => {

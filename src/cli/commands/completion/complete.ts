@@ -1,4 +1,5 @@
 import { builtInIds } from "../../../agents/registry.ts";
+import type { SessionJson } from "../../../contract/session.ts";
 import type { Context } from "../../context.ts";
 import { type CommandEntry, type Completes, type IndexEntry, optionsOf } from "../../command.ts";
 import { clean } from "../../render/text.ts";
@@ -8,6 +9,7 @@ export const command: CommandEntry = {
   arguments: [{ name: "words", description: "Command line so far", optional: true, variadic: true, mayBeEmpty: true }],
   examples: [["complete a session's id", "holdfast complete -- session kill ma-"]],
   daemon: "alone",
+  json: false,
   async run(context, input) {
     const found = await completions(index, input.args, (what) => names(context, what));
     if (found.length === 0) return;
@@ -17,47 +19,35 @@ export const command: CommandEntry = {
 
 /** A shell must not hang on TAB or print errors into the command line: failures yield no candidates. */
 async function names(context: Context, what: Completes): Promise<readonly Candidate[]> {
-  try {
-    switch (what) {
-      case "file":
-        return [{ word: ":files", description: "" }];
-      case "directory":
-        return [{ word: ":directories", description: "" }];
-      case "session":
-        return (await context.call("sessions")).map(({ id, status, title }) => ({
-          word: id,
-          description: `${status} ${title}`,
-        }));
-      case "chat":
-        return (await context.call("sessions"))
-          .filter(({ kind }) => kind === "chat")
-          .map(({ id, status, title }) => ({ word: id, description: `${status} ${title}` }));
-      case "request":
-        return (await context.call("sessions")).flatMap(({ id, permissions }) =>
-          permissions.map(({ requestId, title }) => ({ word: requestId, description: `${id}: ${title}` })),
-        );
-      case "project":
-        return (await context.call("projects")).map(({ id, path }) => ({ word: id, description: path }));
-      case "trash":
-        return (await context.call("trash")).map(({ id, session }) => ({ word: id, description: session }));
-      case "device":
-        return (await context.call("devices")).map(({ id, name }) => ({ word: id, description: name }));
-      case "agent": {
-        // The daemon knows the user's own agents as well.
-        const known = await context.call("settings").catch(() => null);
-        const offered = known?.agents ?? builtInIds.map((id) => ({ id, name: "" }));
-        const named = new Map(offered.map(({ id, name }) => [id, name]));
-        return [...named].map(([word, description]) => ({ word, description }));
-      }
-      case "none":
-        return [];
-      default:
-        return what satisfies never;
-    }
-  } catch {
-    return [];
-  }
+  const rows = await sources[what](context).catch(() => []);
+  return rows.map(([word, description]) => ({ word, description }));
 }
+
+type Rows = readonly (readonly [word: string, description: string])[];
+
+const sessionRows = async ({ call }: Context, isListed: (session: SessionJson) => boolean): Promise<Rows> =>
+  (await call("sessions")).filter(isListed).map(({ id, status, title }) => [id, `${status} ${title}`]);
+
+const sources: Record<Completes, (context: Context) => Promise<Rows>> = {
+  file: () => Promise.resolve([[":files", ""]]),
+  directory: () => Promise.resolve([[":directories", ""]]),
+  session: (context) => sessionRows(context, () => true),
+  chat: (context) => sessionRows(context, ({ kind }) => kind === "chat"),
+  request: async ({ call }) =>
+    (await call("sessions")).flatMap(({ id, permissions }) =>
+      permissions.map(({ requestId, title }) => [requestId, `${id}: ${title}`] as const),
+    ),
+  project: async ({ call }) => (await call("projects")).map(({ id, path }) => [id, path]),
+  trash: async ({ call }) => (await call("trash")).map(({ id, session }) => [id, session]),
+  device: async ({ call }) => (await call("devices")).map(({ id, name }) => [id, name]),
+  // The daemon knows the user's own agents as well.
+  agent: async ({ call }) => {
+    const known = await call("settings").catch(() => null);
+    return [
+      ...new Map((known?.agents ?? builtInIds.map((id) => ({ id, name: "" }))).map(({ id, name }) => [id, name])),
+    ];
+  },
+};
 
 interface Candidate {
   word: string;
@@ -120,7 +110,7 @@ async function ofValue(
   names: Names,
 ): Promise<readonly Candidate[]> {
   if (choices !== undefined) return choices.map((word) => ({ word, description: "" }));
-  return completes === undefined || completes === "none" ? [] : names(completes);
+  return completes === undefined ? [] : names(completes);
 }
 
 function starting(typed: string, candidates: readonly Candidate[]): readonly Candidate[] {

@@ -86,6 +86,7 @@ export const command: CommandEntry = {
   notes:
     "In ~/.zshrc, put the line after `autoload -Uz compinit && compinit` if you have that. Completes session,\nproject and agent names when the daemon is running; never starts it.",
   daemon: "alone",
+  json: false,
   async run(context, input) {
     context.out(completionScript(input.arg(0) as Shell));
   },

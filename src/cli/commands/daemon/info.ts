@@ -2,7 +2,7 @@ import { build, version } from "../../../base/program.ts";
 import type { InfoJson } from "../../../contract/daemon.ts";
 import { readInfo } from "../../system/daemon/connection.ts";
 import type { Context } from "../../context.ts";
-import { type CommandEntry, jsonOption } from "../../command.ts";
+import { type CommandEntry } from "../../command.ts";
 import { findSettledDaemon, isReplaced } from "../../system/daemon/find-daemon.ts";
 import { infoLines } from "../../render/daemon.ts";
 
@@ -10,17 +10,15 @@ import { infoLines } from "../../render/daemon.ts";
 const deadlineMs = 2_000;
 
 export const command: CommandEntry = {
-  options: [jsonOption],
   examples: [
     ["show whether it is running, and where", "holdfast info"],
     ["get its address, for a script", "holdfast info --json | jq -r .url"],
   ],
   daemon: "alone",
-  async run(context, input) {
+  async run(context) {
     const info = await infoOf(context);
     const replaced = isReplaced(info.build) ? { version, build } : null;
-    if (input.flag("json")) context.json({ ...info, installed: { version, build } });
-    else for (const line of infoLines(info, context.now(), replaced)) context.out(line);
+    context.print({ ...info, installed: { version, build } }, infoLines(info, context.now(), replaced));
   },
 };
 

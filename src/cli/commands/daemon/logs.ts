@@ -2,41 +2,9 @@ import { join } from "node:path";
 import { HoldfastError } from "../../../contract/errors.ts";
 import { type CommandEntry } from "../../command.ts";
 import { type Paint, clean } from "../../render/text.ts";
-import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 
-const blockBytes = 64 * 1024;
 const pollMs = 200;
-
-/** The last `count` lines; null if the file does not exist. */
-function lastLines(path: string, count: number): { lines: string[]; end: number; inode: number } | null {
-  let file: number;
-  try {
-    file = openSync(path, "r");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
-  try {
-    const { size, ino } = fstatSync(file);
-    let from = size;
-    let held = Buffer.alloc(0);
-    while (from > 0 && held.filter((byte) => byte === newline).length <= count) {
-      const length = Math.min(blockBytes, from);
-      from -= length;
-      const block = Buffer.alloc(length);
-      readSync(file, block, 0, length, from);
-      held = Buffer.concat([block, held]);
-    }
-    const lines = held.toString("utf8").split("\n");
-    // Complete lines only: the next read returns a last line that is still being written.
-    const rest = lines.pop() ?? "";
-    return { lines: count === 0 ? [] : lines.slice(-count), end: size - Buffer.byteLength(rest), inode: ino };
-  } finally {
-    closeSync(file);
-  }
-}
-
-const newline = 0x0a;
 
 /** Yields new lines after `end` forever, across rotations. */
 async function* followFile(path: string, start: { end: number; inode: number }): AsyncGenerator<string> {
@@ -58,14 +26,16 @@ async function* followFile(path: string, start: { end: number; inode: number }):
   }
 }
 
-function readFrom(path: string, from: number): { lines: string[]; end: number } {
+/** Complete lines only: the next read returns a last line that is still being written. */
+function readFrom(path: string, from: number): { lines: string[]; end: number; inode: number } {
   const file = openSync(path, "r");
   try {
-    const block = Buffer.alloc(Math.max(0, fstatSync(file).size - from));
+    const { size, ino: inode } = fstatSync(file);
+    const block = Buffer.alloc(Math.max(0, size - from));
     const read = readSync(file, block, 0, block.length, from);
     const lines = block.subarray(0, read).toString("utf8").split("\n");
     const rest = lines.pop() ?? "";
-    return { lines, end: from + read - Buffer.byteLength(rest) };
+    return { lines, end: from + read - Buffer.byteLength(rest), inode };
   } finally {
     closeSync(file);
   }
@@ -80,29 +50,31 @@ export const command: CommandEntry = {
       short: "n",
       value: "number",
       description: `Number of lines (default: ${defaultLines})`,
-      completes: "none",
     },
     { long: "follow", short: "f", description: "Follow new lines" },
-    { long: "json", description: "Print raw log entries, one JSON object per line" },
   ],
   examples: [
     ["show the last lines", "holdfast logs"],
     ["follow it", "holdfast logs -n 10 -f"],
   ],
   notes: "For more detail: HOLDFAST_LOG=debug holdfast restart. To undo: HOLDFAST_LOG=info holdfast restart.",
+  json: "Print raw log entries, one JSON object per line",
   daemon: "alone",
   async run(context, input) {
     const lines = input.text("lines") ?? String(defaultLines);
     if (!/^\d{1,7}$/.test(lines)) throw new HoldfastError("usage", `-n must be an integer, not ${lines}.`);
     const path = join(context.paths.logs, "daemon.log");
-    const found = lastLines(path, Number(lines));
-    const print = (line: string): void => context.out(input.flag("json") ? line : logLine(line, context.paint));
+    // The log is rotated at 5 MB.
+    const found = existsSync(path) ? readFrom(path, 0) : null;
+    const print = (line: string): void =>
+      context.write(`${input.flag("json") ? line : logLine(line, context.paint)}\n`);
     if (found === null && !input.flag("follow")) {
       throw new HoldfastError("not-found", `There is no log yet: ${path}`, {
         hint: "Start the daemon with holdfast start.",
       });
     }
-    for (const line of found?.lines ?? []) print(line);
+    const written = found?.lines ?? [];
+    for (const line of written.slice(Math.max(0, written.length - Number(lines)))) print(line);
     if (!input.flag("follow")) return;
     for await (const line of followFile(path, found ?? { end: 0, inode: 0 })) print(line);
   },

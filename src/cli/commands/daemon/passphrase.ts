@@ -3,12 +3,11 @@ import { resolve } from "node:path";
 import { crypto } from "../../../base/digest.ts";
 import { generatePassphrase } from "../../../base/passphrase.ts";
 import { HoldfastError, messageOf } from "../../../contract/errors.ts";
-import { type CommandEntry, jsonOption } from "../../command.ts";
+import { type CommandEntry } from "../../command.ts";
 
 export const command: CommandEntry = {
   options: [
     { long: "file", value: "file", description: "Write it to a new file (mode 0600) instead", completes: "file" },
-    jsonOption,
   ],
   examples: [
     ["print a passphrase", "holdfast passphrase"],
@@ -21,9 +20,8 @@ export const command: CommandEntry = {
     const named = input.text("file");
     const file = named === undefined ? null : resolve(context.cwd, named);
     if (file !== null) writeNew(file, passphrase);
-    if (input.flag("json")) context.json(file === null ? { passphrase } : { file });
-    else if (file === null) context.out(passphrase);
-    else context.out(`Wrote ${file}. Use it: holdfast start --passphrase-file ${named}`);
+    if (file === null) context.print({ passphrase }, passphrase);
+    else context.print({ file }, `Wrote ${file}. Use it: holdfast start --passphrase-file ${named}`);
     return Promise.resolve();
   },
 };

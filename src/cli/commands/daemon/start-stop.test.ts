@@ -5,7 +5,7 @@ import { sessionOf } from "../../test-support/stand-in.ts";
 import { daemon } from "../commands.fixture.ts";
 
 describe("stop --halt-sessions", () => {
-  test("[CLI-50] lists what is at work; without a terminal and --yes nothing is stopped", async () => {
+  test("[CLI-50] lists running sessions; without a terminal and --yes nothing is stopped", async () => {
     const busy = sessionOf({ id: "ma-1", processes: [{ pid: 7, startedAt: null, what: "agent" }] });
     const { run, asked } = await daemon({
       "GET /api/sessions": { answer: [busy, sessionOf({ id: "ma-2", status: "stopped" })] },
@@ -19,7 +19,7 @@ describe("stop --halt-sessions", () => {
     expect(asked.map(({ line }) => line)).not.toContain("POST /api/daemon/stop");
   });
 
-  test("[CLI-50] what cannot be ended keeps the daemon up, and is named", async () => {
+  test("[CLI-50] sessions that do not stop are named, and keep the daemon running", async () => {
     const { run, asked } = await daemon({
       "GET /api/sessions": { answer: [] },
       "GET /api/info": { answer: {} },
@@ -31,7 +31,7 @@ describe("stop --halt-sessions", () => {
   });
 });
 
-test("[CLI-51] restart leaves a managed daemon alone and says how it is restarted", async () => {
+test("[CLI-51] restart does not touch a managed daemon and prints how to restart it", async () => {
   const stand = await daemon({});
   const { ownDaemonFile } = await import("../../test-support/stand-in.ts");
   // A home of its own has a service of its own, by the name that `service install` gives it.

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../../contract/errors.ts";
-import { type CommandEntry, jsonOption } from "../../command.ts";
-import { printStart, startJson } from "../../render/daemon.ts";
+import { type CommandEntry } from "../../command.ts";
+import { printStart } from "../../render/daemon.ts";
 import * as control from "../../system/daemon/control.ts";
 import { lastLaunchOptions, readStartOptions, startOptions } from "../../system/daemon/launch-options.ts";
 
@@ -10,7 +10,6 @@ export const start: CommandEntry = {
     { long: "foreground", description: "Do not detach: for systemd, launchd and containers" },
     { long: "moved", description: "Accept that the home was moved here; its agents stay its own" },
     { long: "copied", description: "Make a copied home independent; its sessions stay with the original" },
-    jsonOption,
   ],
   examples: [
     ["start it, detached", "holdfast start"],
@@ -40,20 +39,17 @@ export const start: CommandEntry = {
       foreground: input.flag("foreground"),
       home: input.flag("moved") ? "moved" : input.flag("copied") ? "copied" : null,
     });
-    if (input.flag("json")) context.json(startJson(outcome));
-    else printStart(context, outcome);
+    printStart(context, outcome, input.flag("json"));
   },
 };
 
 export const restart: CommandEntry = {
-  options: [jsonOption],
   examples: [["restart the daemon, e.g. after an update", "holdfast restart"]],
   notes:
     "Reuses the host, port, mode and authentication of the last start. Sessions keep running. Leaves a foreground or\nservice-managed daemon to its manager.",
   daemon: "alone",
   async run(context, input) {
     const outcome = await control.restart(context);
-    if (input.flag("json")) context.json(startJson(outcome));
-    else printStart(context, outcome);
+    printStart(context, outcome, input.flag("json"));
   },
 };

@@ -4,9 +4,9 @@ import type { SessionJson } from "../../../contract/session.ts";
 import { requireYes } from "../../confirm.ts";
 import type { Context } from "../../context.ts";
 import type { StopOutcome } from "../../system/daemon/control.ts";
-import { type CommandEntry, jsonOption, yesOption } from "../../command.ts";
+import { type CommandEntry, yesOption } from "../../command.ts";
 import { findDaemon } from "../../system/daemon/find-daemon.ts";
-import { stopJson, stopLines } from "../../render/daemon.ts";
+import { printStop } from "../../render/daemon.ts";
 import { clean, count } from "../../render/text.ts";
 import { compareNaturally } from "../../../model/text.ts";
 
@@ -14,7 +14,6 @@ export const command: CommandEntry = {
   options: [
     { long: "halt-sessions", description: "Also stop the sessions; worktrees and conversations are kept" },
     { ...yesOption, description: "With --halt-sessions: skip the confirmation prompt" },
-    jsonOption,
   ],
   examples: [
     ["stop only the daemon", "holdfast stop"],
@@ -36,10 +35,7 @@ export const command: CommandEntry = {
       if (wasDown) await stop(context);
       throw error;
     }
-    const { lines, exitCode } = stopLines(outcome);
-    if (input.flag("json")) context.json(stopJson(outcome));
-    else for (const line of lines) (exitCode === 0 ? context.out : context.err)(line);
-    return exitCode;
+    return printStop(context, outcome);
   },
 };
 

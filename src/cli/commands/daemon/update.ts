@@ -5,7 +5,7 @@ import { HoldfastError } from "../../../contract/errors.ts";
 import { askYesNo } from "../../confirm.ts";
 import type { Context } from "../../context.ts";
 import { managedElsewhere } from "../../system/daemon/control.ts";
-import { type CommandEntry, jsonOption, yesOption } from "../../command.ts";
+import { type CommandEntry, yesOption } from "../../command.ts";
 import { findDaemon } from "../../system/daemon/find-daemon.ts";
 import { clean } from "../../render/text.ts";
 import {
@@ -30,7 +30,6 @@ export const command: CommandEntry = {
       description: "Tarball or version to install (default: the latest version)",
       completes: "file",
     },
-    jsonOption,
   ],
   examples: [
     ["update to the latest version; asks before restarting", "holdfast update"],
@@ -42,17 +41,14 @@ export const command: CommandEntry = {
     "Updates an npm installation in place. Sessions keep running, including their current turns. The daemon runs from its\nown copy until you restart it; the new daemon then adopts every session.",
   daemon: "alone",
   async run(shown, input) {
-    const json = input.flag("json");
-    // With --json, only the result is printed and nothing is asked.
-    const context: Context = json ? { ...shown, out: () => undefined, isTerminal: () => false } : shown;
+    // With --json nothing is asked.
+    const context: Context = input.flag("json") ? { ...shown, isTerminal: () => false } : shown;
     const installation = requireNpmInstallation(readInstallation(dirname(context.dist)));
     const updated = await update(context, installation, input.text("from"));
     const code = await offerRestart(context, installation, updated, input.flag("yes"));
-    if (json) {
-      const found = findDaemon(context.paths);
-      const daemon = found.daemon === "running" ? { pid: found.file.pid, build: found.file.build } : null;
-      context.json({ from: version, version: updated.version, build: updated.build, daemon });
-    }
+    const found = findDaemon(context.paths);
+    const daemon = found.daemon === "running" ? { pid: found.file.pid, build: found.file.build } : null;
+    context.print({ from: version, version: updated.version, build: updated.build, daemon }, null);
     return code;
   },
 };

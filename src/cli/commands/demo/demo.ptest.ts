@@ -17,7 +17,7 @@ const daemon = (script: Script): Promise<StandIn> =>
 
 const refused = failure(422, "preflight-failed", "The demo agent has no chat yet.", "Wait for it.");
 
-test("[DEMO-14] the scratch project is a repository with one commit that nothing of the person's settings touches", async () => {
+test("[DEMO-14] the scratch project is a repository with one commit, independent of the user's settings", async () => {
   const { run, home } = await daemon({
     "GET /api/sessions": { answer: [] },
     "POST /api/sessions": { answer: sessionOf({ id: "demo-1", title: "A title" }) },
@@ -38,7 +38,7 @@ test("[DEMO-14] the scratch project is a repository with one commit that nothing
   expect(readdirSync(join(home, "demo"))).toEqual(["demo-app"]);
 });
 
-test("[DEMO-15] one kind that cannot start is named with its reason, and the rest is done; none at all is an error", async () => {
+test("[DEMO-15] a kind that cannot start is reported with its reason, and the other starts; none at all is an error", async () => {
   const half = await daemon({
     "GET /api/sessions": { answer: [sessionOf({ id: "demo-1", project: "demo", agent: "demo", status: "idle" })] },
     "POST /api/sessions": refused,
@@ -59,7 +59,7 @@ test("[DEMO-15] one kind that cannot start is named with its reason, and the res
   expect([failed.code, failed.err.match(/Cannot start/g)]).toEqual([1, ["Cannot start", "Cannot start"]]);
 });
 
-test("[DEMO-14, DEMO-15] the demo shows both kinds; run again it only says what is there", async () => {
+test("[DEMO-14, DEMO-15] the demo starts both kinds; a second run only lists them", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);
   const first = await home.ok(["demo", "--no-open"]);

@@ -4,7 +4,7 @@ import { isTerminated } from "../../../model/board.ts";
 import type { SessionJson } from "../../../contract/session.ts";
 import type { Context } from "../../context.ts";
 import { demoProject, makeDemoProject } from "./project.ts";
-import { type CommandEntry, jsonOption } from "../../command.ts";
+import { type CommandEntry } from "../../command.ts";
 import { requestLoginLink, openBrowser } from "../device/dashboard.ts";
 import { clean } from "../../render/text.ts";
 import type { SpawnRequest } from "../../../contract/spawn.ts";
@@ -47,17 +47,14 @@ function demoRequest({ kind, title, prompt }: DemoSession): SpawnRequest {
 }
 
 export const command: CommandEntry = {
-  options: [{ long: "no-open", description: "Only print the link to the dashboard" }, jsonOption],
+  options: [{ long: "no-open", description: "Only print the link to the dashboard" }],
   examples: [
     ["start two sessions and open the dashboard", "holdfast demo"],
     ["only print the link", "holdfast demo --no-open"],
   ],
   notes:
     "Requires no account and no network: creates a scratch project in Holdfast's own directory, with the bundled demo agent\nas a terminal session and a chat session. Existing demo sessions are left alone.\nTo remove it: holdfast session delete, then holdfast project rm demo.",
-  daemon: "starts",
-  async run(shown, input) {
-    const json = input.flag("json");
-    const context: Context = json ? { ...shown, out: () => undefined } : shown;
+  async run(context, input) {
     // The first call starts the daemon, which creates the home.
     const before = (await context.call("sessions")).filter(isOurs);
     const { path, made } = makeDemoProject(context.paths.home, context.env);
@@ -71,7 +68,7 @@ export const command: CommandEntry = {
     context.out(url);
     if (opens && !(await openBrowser(file, context.env)))
       context.err("Cannot open a browser here; open the link yourself.");
-    if (json) context.json({ project: demoProject, path, sessions: there, url });
+    context.print({ project: demoProject, path, sessions: there, url }, null);
     return there.length > 0 ? 0 : 1;
   },
 };

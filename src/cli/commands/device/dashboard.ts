@@ -1,22 +1,20 @@
-import { type CommandEntry, jsonOption } from "../../command.ts";
+import { type CommandEntry } from "../../command.ts";
 import type { Output } from "../../../contract/operations.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
 import type { Context } from "../../context.ts";
 import { spawn } from "node:child_process";
 
 export const command: CommandEntry = {
-  options: [{ long: "no-open", description: "Only print the link" }, jsonOption],
+  options: [{ long: "no-open", description: "Only print the link" }],
   examples: [
     ["open it in the browser", "holdfast dashboard"],
     ["print a one-time login link", "holdfast dashboard --no-open"],
   ],
   notes: "The link works once, for one browser, within a minute. For another device: holdfast pair.",
-  daemon: "starts",
   async run(context, input) {
     const opens = !input.flag("no-open");
     const { url, expiresAt, file } = await requestLoginLink(context, opens);
-    const json = input.flag("json");
-    if (!json) context.out(url);
+    context.out(url);
     const opened = opens && (await openBrowser(file, context.env));
     if (opens) {
       context.err(
@@ -25,7 +23,7 @@ export const command: CommandEntry = {
           : "Cannot open a browser here; open the link yourself.",
       );
     }
-    if (json) context.json({ url, expiresAt, opened });
+    context.print({ url, expiresAt, opened }, null);
   },
 };
 

@@ -2,7 +2,7 @@
 import { HoldfastError } from "../../../contract/errors.ts";
 import { type Right, rights, rightWords } from "../../../contract/rights.ts";
 import type { DeviceJson } from "../../../contract/device.ts";
-import { type ArgumentEntry, type CommandEntry, jsonOption } from "../../command.ts";
+import { type ArgumentEntry, type CommandEntry } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { clean, count, table } from "../../render/text.ts";
 import { formatAgeOf } from "../../../model/duration.ts";
@@ -53,51 +53,39 @@ function deviceLines(devices: readonly DeviceJson[], now: number): string[] {
   return table([head, ...rows]);
 }
 
-export const rename: CommandEntry = {
-  arguments: [deviceArgument, { name: "name", description: "New name", variadic: true, completes: "none" }],
-  options: [jsonOption],
+export const rename = operationCommand("deviceEdit", {
+  arguments: [deviceArgument, { name: "name", description: "New name", variadic: true }],
   examples: [["rename a device", "holdfast device rename 3f9a My phone"]],
-  daemon: "starts",
-  async run(context, input) {
-    const [given = "", ...words] = input.args;
-    const { id } = await findDevice(context, given);
-    const device = await context.call("deviceEdit", { params: { id }, body: { name: words.join(" ") } });
-    if (input.flag("json")) context.json(device);
-    else context.out(`Device ${device.id} renamed: ${clean(device.name)}`);
-  },
-};
+  request: async ({ args: [given = "", ...words] }, context) => ({
+    params: { id: (await findDevice(context, given)).id },
+    body: { name: words.join(" ") },
+  }),
+  print: ({ id, name }) => `Device ${id} renamed: ${clean(name)}`,
+});
 
-export const setRights: CommandEntry = {
+export const setRights = operationCommand("deviceEdit", {
   arguments: [deviceArgument, { name: "rights", description: "What it may do", choices: rights }],
-  options: [jsonOption],
   examples: [
     ["let a phone prompt agents and answer permission requests", "holdfast device rights 3f9a answer"],
     ["only let it watch", 'holdfast device rights "My phone" watch'],
   ],
   notes:
     "watch: read everything. answer: also send prompts, answer permission requests, cancel turns and type into agents'\nterminals, not shells. all: everything you may do.",
-  daemon: "starts",
-  async run(context, input) {
-    const right = rights.find((one): one is Right => one === input.arg(1));
-    const { id } = await findDevice(context, input.arg(0));
-    const device = await context.call("deviceEdit", {
-      params: { id },
-      body: right === undefined ? {} : { rights: right },
-    });
-    if (input.flag("json")) context.json(device);
-    else context.out(`${clean(device.name)} ${rightWords[device.rights]}.`);
-  },
-};
+  request: async (input, context) => ({
+    params: { id: (await findDevice(context, input.arg(0))).id },
+    body: { rights: input.arg(1) as Right },
+  }),
+  print: ({ name, rights: right }) => `${clean(name)} ${rightWords[right]}.`,
+});
 
 export const revoke: CommandEntry = {
   arguments: [{ ...deviceArgument, optional: true, variadic: true }],
-  options: [{ long: "all", description: "Log out every device and void unused login links" }, jsonOption],
+  options: [{ long: "all", description: "Log out every device and void unused login links" }],
   examples: [
     ["lock out a lost phone", 'holdfast device revoke "My phone"'],
     ["log out everywhere", "holdfast device revoke --all"],
   ],
   notes: "Its open pages close immediately and its push notifications stop. Sessions keep running.",
-  daemon: "starts",
   async run(context, input) {
     const all = input.flag("all");
     if (all === input.args.length > 0) {
@@ -107,15 +95,15 @@ export const revoke: CommandEntry = {
     }
     if (all) {
       const { revoked } = await context.call("logout", { body: { all: true } });
-      if (input.flag("json")) context.json({ revoked });
-      else context.out(`Logged ${count(revoked, "device")} out.`);
-      return;
+      return context.print({ revoked }, `Logged ${count(revoked, "device")} out.`);
     }
     const found = [];
     for (const given of input.args) found.push(await findDevice(context, given));
     const revoked = [];
     for (const { id } of found) revoked.push(await context.call("deviceRevoke", { params: { id } }));
-    if (input.flag("json")) context.json(revoked);
-    else for (const { id, name } of revoked) context.out(`Revoked ${id} (${clean(name)}).`);
+    return context.print(
+      revoked,
+      revoked.map(({ id, name }) => `Revoked ${id} (${clean(name)}).`),
+    );
   },
 };

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../../contract/errors.ts";
 import { rights, rightWords, type Right } from "../../../contract/rights.ts";
-import { type CommandEntry, jsonOption } from "../../command.ts";
+import { type CommandEntry } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { bareHost, isLoopback } from "../../../base/addresses.ts";
 import { wantsColors } from "../../render/text.ts";
@@ -12,7 +12,6 @@ export const command: CommandEntry = {
     { long: "rights", value: "rights", description: "What the device may do (default: all)", choices: rights },
     { long: "name", value: "name", description: "Name of the device (default: its browser's)" },
     { long: "no-qr", description: "Only print the link" },
-    jsonOption,
   ],
   examples: [
     ["log in a phone with its camera", "holdfast pair"],
@@ -20,7 +19,6 @@ export const command: CommandEntry = {
   ],
   notes:
     "The link works once and expires after 10 minutes. watch: read everything. answer: also send prompts, answer\npermission requests, cancel turns and type into agents' terminals, not shells. all: everything you may do.",
-  daemon: "starts",
   async run(context, input) {
     const name = input.text("name");
     if (name?.trim() === "") throw new HoldfastError("usage", "--name must not be empty.");
@@ -28,14 +26,9 @@ export const command: CommandEntry = {
     const body = { for: "pair", rights: right, ...(name === undefined ? {} : { name }) } as const;
     const { url: local, expiresAt } = await context.call("loginLink", { body });
     const url = (await publicUrl(context)) + local.slice(local.indexOf("/#"));
-    if (input.flag("json")) {
-      context.json({ url, expiresAt, rights: right });
-      return;
-    }
-    if (!input.flag("no-qr")) {
-      context.out(qrLines(url, wantsColors(context.env, context.isTerminal(1))).join("\n"));
-    }
-    context.out(url);
+    if (!input.flag("no-qr")) context.out(qrLines(url, wantsColors(context.env, context.isTerminal(1))).join("\n"));
+    context.print({ url, expiresAt, rights: right }, url);
+    if (input.flag("json")) return;
     context.out(`Works once, until ${new Date(expiresAt ?? 0).toLocaleTimeString()}. The device ${rightWords[right]}.`);
     if (isLoopback(bareHost(URL.parse(url)?.hostname ?? ""))) {
       context.err(

@@ -1,16 +1,14 @@
 /** Commands on the user's permission rules for chat agents. */
 import { HoldfastError } from "../../../contract/errors.ts";
-import { type CommandEntry, jsonOption } from "../../command.ts";
+import { type CommandEntry } from "../../command.ts";
 import { clean, table } from "../../render/text.ts";
 import { requestArgument } from "../acp/permissions.ts";
 import { operationCommand } from "../operation.ts";
 
 export const ls: CommandEntry = {
-  options: [jsonOption],
   examples: [["list rules in the order they are tried", "holdfast permissions ls"]],
   notes:
     "Rules are in your config.yaml, under permissions, and apply to chat sessions. The first matching rule answers;\nrequests that match no rule wait for you. An agent in a terminal asks on its own screen.",
-  daemon: "starts",
   async run(context, input) {
     const { file, problem, rules } = await context.call("permissionRules");
     if (input.flag("json")) context.json({ file, problem, rules });
@@ -19,7 +17,6 @@ export const ls: CommandEntry = {
         hint: "Fix the file. Until then every permission request waits for you.",
       });
     }
-    if (input.flag("json")) return;
     if (rules.length === 0) return context.out(`No permission rules in ${clean(file)}: every request waits for you.`);
     const rows = rules.map(({ number, text, line }) => [
       String(number),
@@ -29,8 +26,6 @@ export const ls: CommandEntry = {
     context.out(table(rows).join("\n"));
   },
 };
-
-const facts = ["agent", "project", "tool", "command", "cwd"] as const;
 
 export const test = operationCommand("permissionTest", {
   arguments: [requestArgument],
@@ -43,7 +38,7 @@ export const test = operationCommand("permissionTest", {
       description: "Kind of tool",
       choices: ["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"],
     },
-    { long: "command", value: "line", description: "Complete command line", completes: "none" },
+    { long: "command", value: "line", description: "Complete command line" },
     { long: "cwd", value: "directory", description: "Directory of the command", completes: "directory" },
     { long: "path", value: "path", many: true, description: "Path in the call (repeatable)", completes: "file" },
     { long: "session", value: "id", description: "Test an open request of this session", completes: "chat" },
@@ -56,9 +51,7 @@ export const test = operationCommand("permissionTest", {
   request(input) {
     const session = input.text("session");
     const [question] = input.args;
-    const given = Object.fromEntries(
-      facts.flatMap((name) => (input.text(name) === undefined ? [] : [[name, input.text(name)!]])),
-    );
+    const given = input.texts("agent", "project", "tool", "command", "cwd");
     const paths = input.list("path");
     if (session === undefined && question !== undefined) {
       throw new HoldfastError("usage", `${clean(question)} requires --session.`);

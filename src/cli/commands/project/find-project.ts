@@ -1,6 +1,7 @@
 /** Finds the project that a command means: by name, or by the current directory. */
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { dirname, join, resolve, sep } from "node:path";
+import { realpathSync } from "node:fs";
+import { dirname, resolve, sep } from "node:path";
+import { findConfig, repositoryAt, repositoryRoot } from "../../../config/repository.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
 import type { ProjectJson } from "../../../contract/project.ts";
 import type { Context } from "../../context.ts";
@@ -34,7 +35,7 @@ export function projectAt(directory: string, projects: readonly ProjectJson[]): 
 }
 
 export function noProjectHere(directory: string): HoldfastError {
-  const file = findUpwards(directory, "holdfast.yaml");
+  const file = findConfig(directory);
   return file === null
     ? new HoldfastError("not-found", "No holdfast.yaml found", {
         hint: "Run holdfast init in the repository, or name a project: holdfast spawn <project>.",
@@ -52,20 +53,10 @@ function real(path: string): string {
   }
 }
 
-function findUpwards(directory: string, name: string): string | null {
-  for (let at = resolve(directory); ; at = dirname(at)) {
-    if (existsSync(join(at, name))) return join(at, name);
-    if (at === dirname(at)) return null;
-  }
-}
-
-/** A worktree's `.git` is a file that names its directory below the main repository's `.git`. */
+/** The repository that a linked worktree belongs to. */
 function mainRepository(directory: string): string | null {
-  const git = findUpwards(real(directory), ".git");
-  if (git === null || !statSync(git).isFile()) return null;
-  const target = /^gitdir: (.+?)\s*$/m.exec(readFileSync(git, "utf8"))?.[1];
-  if (target === undefined) return null;
-  const place = /^(.*)[/\\]worktrees[/\\][^/\\]+$/.exec(resolve(dirname(git), target))?.[1];
-  if (place === undefined) return null;
-  return real(place.endsWith(`${sep}.git`) ? dirname(place) : place);
+  const at = repositoryAt(repositoryRoot(real(directory)) ?? directory);
+  if (at.is !== "repository" || at.repository.commonDirectory === at.repository.gitDirectory) return null;
+  const { commonDirectory } = at.repository;
+  return real(commonDirectory.endsWith(`${sep}.git`) ? dirname(commonDirectory) : commonDirectory);
 }

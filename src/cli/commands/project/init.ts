@@ -1,6 +1,6 @@
 import { realpathSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
-import { type CommandEntry, jsonOption } from "../../command.ts";
+import { type CommandEntry } from "../../command.ts";
 import { clean } from "../../render/text.ts";
 import { findingLines } from "../../doctor/finding.ts";
 import { registeredLines } from "./project.ts";
@@ -15,14 +15,13 @@ export const command: CommandEntry = {
       completes: "directory",
     },
   ],
-  options: [...trustOptions, jsonOption],
+  options: [...trustOptions],
   examples: [
     ["set up the repository you are in", "holdfast init"],
     ["set up another repository", "holdfast init ~/code/my-app"],
   ],
   notes:
     "Writes holdfast.yaml (an existing file is left unchanged), registers its projects, and checks tools.\nShows what an existing file would run or change and asks whether you trust it.",
-  daemon: "starts",
   async run(context, input) {
     const [path] = input.args;
     const [
@@ -49,7 +48,6 @@ export const command: CommandEntry = {
       takenIds: others.map(({ id }) => id),
       takenPrefixes: others.map(({ prefix }) => prefix),
     });
-    const json = input.flag("json");
     // A file written just now is the user's own; nothing in it needs trust.
     const question = written.is === "written" ? null : await context.call("trustAt", { query: { path: directory } });
     const trust = question === null ? null : await decide(context, question, input);
@@ -59,13 +57,10 @@ export const command: CommandEntry = {
       throw error;
     });
     const projects = question === null || trust === null ? added : await answerFor(context, added, question, trust);
-    if (!json) context.out(written.is === "written" ? `Wrote ${written.file}` : `Kept existing ${written.file}`);
+    context.out(written.is === "written" ? `Wrote ${written.file}` : `Kept existing ${written.file}`);
     const tools = [...(await checkTools(context.env)), ...checkAgents(context.env)];
-    if (json) {
-      context.json({ file: written.file, written: written.is === "written", projects });
-      return;
-    }
-    context.out(registeredLines(projects).join("\n"));
+    context.print({ file: written.file, written: written.is === "written", projects }, registeredLines(projects));
+    if (input.flag("json")) return;
     const trouble = tools.filter(({ level }) => level === "fail" || level === "warn");
     if (trouble.length > 0) context.err(findingLines(trouble, new Set(), context.paint).slice(0, -2).join("\n"));
     const schema = shippedSchema();

@@ -2,9 +2,8 @@
 import { resolve } from "node:path";
 import { isOff } from "../../../contract/trust.ts";
 import type { ProjectJson } from "../../../contract/project.ts";
-import { HoldfastError } from "../../../contract/errors.ts";
-import { type CommandEntry, jsonOption, projectArgument, yesOption } from "../../command.ts";
-import { askYesNo } from "../../confirm.ts";
+import { type CommandEntry, projectArgument, yesOption } from "../../command.ts";
+import { requireYes } from "../../confirm.ts";
 import { clean, count, table } from "../../render/text.ts";
 import { compareNaturally } from "../../../model/text.ts";
 import { operationCommand } from "../operation.ts";
@@ -18,18 +17,13 @@ export const ls = operationCommand("projects", {
 
 export const add: CommandEntry = {
   arguments: [{ name: "path", description: "Repository, or directory with a holdfast.yaml", completes: "directory" }],
-  options: [
-    ...trustOptions,
-    { long: "move", description: "Move projects here from the file that defines them now" },
-    jsonOption,
-  ],
+  options: [...trustOptions, { long: "move", description: "Move projects here from the file that defines them now" }],
   examples: [
     ["register a repository", "holdfast project add ~/code/my-app"],
     ["register and trust it, in a script", "holdfast project add ~/code/my-app --trust"],
   ],
   notes:
     "Registers the projects in <path>/holdfast.yaml, or, without that file, the repository itself with defaults.\nShows what the file would run or change and asks whether you trust it; until then sessions use defaults.",
-  daemon: "starts",
   async run(context, input) {
     const path = resolve(context.cwd, input.arg(0));
     const question = await context.call("trustAt", { query: { path } });
@@ -38,14 +32,13 @@ export const add: CommandEntry = {
     const body = { path, ...(input.flag("move") ? { move: true } : {}) };
     const added = await context.call("projectAdd", { body });
     const projects = trust === null ? added : await answerFor(context, added, question, trust);
-    if (input.flag("json")) context.json(projects);
-    else context.out(registeredLines(projects).join("\n"));
+    context.print(projects, registeredLines(projects));
   },
 };
 
 export const trust: CommandEntry = {
   arguments: [projectArgument],
-  options: [yesOption, { long: "show", description: "Only show the settings that need trust" }, jsonOption],
+  options: [yesOption, { long: "show", description: "Only show the settings that need trust" }],
   examples: [
     ["review a project's holdfast.yaml and trust it", "holdfast project trust my-app"],
     ["only review it", "holdfast project trust my-app --show"],
@@ -53,7 +46,6 @@ export const trust: CommandEntry = {
   ],
   notes:
     "Shows what the repository's holdfast.yaml would run or change, with a diff if you answered before, and asks.\nThe answer covers exactly these settings; comments and harmless settings may change.",
-  daemon: "starts",
   async run(context, input) {
     const id = input.arg(0);
     const question = await context.call("trust", { params: { id } });
@@ -63,34 +55,26 @@ export const trust: CommandEntry = {
       (json ? context.err : context.out)(trustLines(question).join("\n"));
     }
     if (input.flag("show") || !open || question.digest === null) {
-      if (json) context.json(question);
-      return 0;
+      context.print(question, null);
+      return;
     }
     if (!input.flag("yes")) {
-      if (!context.isTerminal(0)) {
-        throw new HoldfastError("conflict", "Nothing was trusted: there is no terminal to ask on.", {
-          hint: "Add --yes to trust these settings, or --show to only print them.",
-        });
-      }
-      if (!(await askYesNo("Trust this file?"))) {
-        throw new HoldfastError("conflict", "Nothing was changed.");
-      }
+      await requireYes(context, "Trust this file?", {
+        refusal: "Nothing was trusted.",
+        hint: "Add --yes to trust these settings, or --show to only print them.",
+      });
     }
     const body = { digest: question.digest, trust: true };
     const answered = await context.call("trustAnswer", { params: { id }, body });
-    if (json) context.json(answered);
-    else context.out(`${clean(answered.file ?? "")} is trusted. It applies to new sessions.`);
-    return 0;
+    context.print(answered, `${clean(answered.file ?? "")} is trusted. It applies to new sessions.`);
   },
 };
 
 export const untrust: CommandEntry = {
   arguments: [projectArgument],
-  options: [jsonOption],
   examples: [["stop using the repository's file", "holdfast project untrust my-app"]],
   notes:
     "New sessions use defaults. Running sessions keep running. Earlier versions of the file are no longer trusted either.",
-  daemon: "starts",
   async run(context, input) {
     const id = input.arg(0);
     const question = await context.call("trust", { params: { id } });
@@ -98,9 +82,12 @@ export const untrust: CommandEntry = {
     const answered = nothing
       ? question
       : await context.call("trustAnswer", { params: { id }, body: { digest: question.digest ?? "", trust: false } });
-    if (input.flag("json")) context.json(answered);
-    else if (nothing) context.out(`Nothing in project ${clean(id)} needs trust.`);
-    else context.out(`${clean(answered.file ?? "")} is not trusted. New sessions of ${clean(id)} use defaults.`);
+    context.print(
+      answered,
+      nothing
+        ? `Nothing in project ${clean(id)} needs trust.`
+        : `${clean(answered.file ?? "")} is not trusted. New sessions of ${clean(id)} use defaults.`,
+    );
   },
 };
 

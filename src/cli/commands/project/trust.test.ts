@@ -63,7 +63,7 @@ describe("trust on the command line", () => {
     expect((await run(["spawn", "my-app", "--trust", "--untrusted"])).err).toContain("contradict each other");
   });
 
-  test("[TRUST-4] a kept answer asks nothing, and what is off is said on stderr", async () => {
+  test("[TRUST-4] a recorded answer is not asked again, and ignored settings are reported on stderr", async () => {
     for (const trust of ["declined", "trusted"] as const) {
       const { run, asked } = await daemon({
         ...answers(trust, { ...question, state: trust }),
@@ -77,7 +77,7 @@ describe("trust on the command line", () => {
     }
   });
 
-  test("[TRUST-5] an agent's spawn is not asked about: it cannot answer", async () => {
+  test("[TRUST-5] an agent's spawn does not ask: an agent cannot answer", async () => {
     const { run, asked } = await daemon(answers("undecided"));
     expect((await run(["spawn", "my-app"], { env: { HOLDFAST_SESSION: "ma-1" } })).code).toBe(0);
     expect(asked.map(({ line }) => line)).toEqual(["GET /api/projects", "POST /api/sessions"]);

@@ -5,7 +5,7 @@ import { writeDurable } from "../../../base/durable-file.ts";
 import type { LaunchOptions } from "../../../base/launch-options.ts";
 import { namedVariables } from "../../../config/pass-env.ts";
 import { quoteShellWord } from "../../../model/text.ts";
-import { type CommandEntry, type Input, jsonOption } from "../../command.ts";
+import { type CommandEntry, type Input } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { missingInService } from "../../doctor/environment.ts";
 import { findDaemon } from "../../system/daemon/find-daemon.ts";
@@ -19,21 +19,18 @@ import {
 import { describeService, runAll, printRan } from "../../system/service/service.ts";
 
 export const install: CommandEntry = {
-  options: [...startOptions, { long: "print", description: "Only print the unit file" }, jsonOption],
+  options: [...startOptions, { long: "print", description: "Only print the unit file" }],
   examples: [
     ["start at login, by systemd or launchd", "holdfast service install"],
     ["preview the unit file", "holdfast service install --print"],
   ],
   notes: "Stopping or restarting the service stops only the daemon: agents keep running.",
   daemon: "alone",
-  async run(shown, input) {
-    const json = input.flag("json");
-    const context: Context = json ? { ...shown, out: () => undefined } : shown;
+  async run(context, input) {
     const service = describeService(context, startArguments(context, input));
     const { manager, file, text } = service;
     if (input.flag("print")) {
-      if (json) context.json({ manager, file, text });
-      else context.out(text.trimEnd());
+      context.print({ manager, file, text }, text.trimEnd());
       return 0;
     }
     mkdirSync(dirname(service.file), { recursive: true });
@@ -48,12 +45,12 @@ export const install: CommandEntry = {
       context.out("  holdfast stop");
       const left = service.enable.map((line) => line.join(" "));
       for (const line of left) context.out(`  ${line}`);
-      if (json) context.json({ manager, file, ran: [], left: ["holdfast stop", ...left] });
+      context.print({ manager, file, ran: [], left: ["holdfast stop", ...left] }, null);
       return 0;
     }
     const done = runAll(service.enable);
-    if (json) context.json({ manager, file, ran: done.ran, left: done.failed?.left ?? [] });
-    else printRan(context, done);
+    context.print({ manager, file, ran: done.ran, left: done.failed?.left ?? [] }, null);
+    if (!input.flag("json")) printRan(context, done);
     return done.failed === null ? 0 : 1;
   },
 };
@@ -82,23 +79,19 @@ function reachArguments({ publicUrls, tlsCert, tlsKey }: LaunchOptions): string[
 }
 
 export const uninstall: CommandEntry = {
-  options: [{ long: "print", description: "Only print the steps" }, jsonOption],
+  options: [{ long: "print", description: "Only print the steps" }],
   examples: [["stop starting at login", "holdfast service uninstall"]],
   notes: "Stops the daemon if the service runs it. Sessions keep running; nothing else is removed.",
   daemon: "alone",
-  async run(shown, input) {
-    const json = input.flag("json");
-    const context: Context = json ? { ...shown, out: () => undefined } : shown;
+  async run(context, input) {
     const { manager, file, disable } = describeService(context, []);
     if (!existsSync(file)) {
-      if (json) context.json({ manager, file, removed: false, ran: [], note: null });
-      context.out("No service is installed.");
+      context.print({ manager, file, removed: false, ran: [], note: null }, "No service is installed.");
       return 0;
     }
     if (input.flag("print")) {
       const lines = [...disable.map((line) => line.join(" ")), `rm ${quoteShellWord(file)}`];
-      if (json) context.json({ manager, file, removed: false, ran: [], left: lines, note: null });
-      context.out(lines.join("\n"));
+      context.print({ manager, file, removed: false, ran: [], left: lines, note: null }, lines);
       return 0;
     }
     const { ran, failed } = runAll(disable);
@@ -107,8 +100,7 @@ export const uninstall: CommandEntry = {
     context.out(`Removed ${file}`);
     // Without a bus (a container, a bare ssh session) there is no manager that could still run it.
     const note = failed === null ? null : `${manager} could not stop it (${failed.why}); the file is removed.`;
-    if (note !== null) context.out(note);
-    if (json) context.json({ manager, file, removed: true, ran, note });
+    context.print({ manager, file, removed: true, ran, note }, note);
     return 0;
   },
 };

@@ -6,7 +6,7 @@ import { isRunning } from "../../../../test/harness/marked.ts";
 import { until } from "../../../../test/harness/until.ts";
 import { sessionOf, standIn } from "../../test-support/stand-in.ts";
 
-test("[CLI-18] [CLI-32] attach prints how to leave, and works inside the person's own tmux, with a TMUX_TMPDIR of their own", async () => {
+test("[CLI-18] [CLI-32] attach prints how to detach, and works inside the user's own tmux with its own TMUX_TMPDIR", async () => {
   const name = `hf-attach-${process.pid}`;
   const session = sessionOf({
     id: "ma-1",

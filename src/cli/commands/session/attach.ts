@@ -6,10 +6,10 @@ import { sessionFailure } from "./verb.ts";
 
 export const command: CommandEntry = {
   arguments: [sessionArgument],
+  json: false,
   examples: [["open it in this terminal", "holdfast attach ma-12"]],
   notes:
     "A terminal session opens in tmux: detach with Ctrl-B, then d (inside your own tmux with the same prefix: Ctrl-B\ntwice, then d). A chat session streams its transcript and sends each line as a prompt; one key answers a permission\nrequest. Ctrl-C cancels the current turn; Ctrl-C twice or Ctrl-D detaches. The agent keeps running.",
-  daemon: "starts",
   async run(context, input) {
     const id = input.arg(0);
     const session = await context.call("session", { params: { id } }).catch(async (error: unknown) => {
@@ -51,38 +51,18 @@ async function openTerminal(context: Context, session: SessionJson): Promise<num
   });
 }
 
+/** A piece of a word: an escaped letter, a quoted text, or a plain letter. */
+const piece = /\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)"|[^ '"\\]/s;
+const wordPattern = new RegExp(`(?:${piece.source})+`, "gs");
+
 /** Splits a pasteable command into argv, so that no shell has to run it. Supports quotes and backslashes, no expansion. */
 export function splitCommand(text: string): string[] {
-  const words: string[] = [];
-  let word: string | null = null;
-  for (let at = 0; at < text.length; at++) {
-    const letter = text[at]!;
-    if (letter === " ") {
-      if (word !== null) words.push(word);
-      word = null;
-    } else if (letter === "'") {
-      const end = closing(text, at + 1, "'");
-      word = (word ?? "") + text.slice(at + 1, end);
-      at = end;
-    } else if (letter === '"') {
-      const end = closing(text, at + 1, '"');
-      word = (word ?? "") + text.slice(at + 1, end).replace(/\\(["\\$`])/g, "$1");
-      at = end;
-    } else if (letter === "\\") {
-      at++;
-      word = (word ?? "") + (text[at] ?? "");
-    } else {
-      word = (word ?? "") + letter;
-    }
-  }
-  if (word !== null) words.push(word);
-  return words;
-}
-
-function closing(text: string, from: number, quote: string): number {
-  for (let at = from; at < text.length; at++) {
-    if (quote === '"' && text[at] === "\\") at++;
-    else if (text[at] === quote) return at;
-  }
-  throw new Error(`unclosed quote in ${text}`);
+  if (text.replaceAll(wordPattern, "").trim() !== "") throw new Error(`unclosed quote in ${text}`);
+  return (text.match(wordPattern) ?? []).map((word) =>
+    word.replace(
+      new RegExp(piece, "gs"),
+      (plain, escaped?: string, single?: string, double?: string) =>
+        escaped ?? single ?? double?.replace(/\\(["\\$`])/g, "$1") ?? plain,
+    ),
+  );
 }

@@ -1,4 +1,4 @@
-import { type CommandEntry, jsonOption, projectOption } from "../../command.ts";
+import { type CommandEntry, projectOption } from "../../command.ts";
 import { requireProject } from "../project/find-project.ts";
 import { clean, count } from "../../render/text.ts";
 import { compareNaturally } from "../../../model/text.ts";
@@ -46,7 +46,6 @@ export const command: CommandEntry = {
     projectOption,
     { long: "dry-run", description: "Only show what would be done" },
     { long: "dead", description: "Also clean up sessions whose processes are confirmed dead" },
-    jsonOption,
   ],
   examples: [
     ["preview it", "holdfast session cleanup --dry-run"],
@@ -54,7 +53,6 @@ export const command: CommandEntry = {
   ],
   notes:
     "A session is completed if its pull request is merged or its issue is closed. Completed sessions are killed, and\ntheir worktrees move to the trash. Orchestrators are never cleaned up.",
-  daemon: "starts",
   async run(context, input) {
     const project = input.text("project");
     if (project !== undefined) await requireProject(context, project);
@@ -62,8 +60,7 @@ export const command: CommandEntry = {
     const body = { dryRun, dead: input.flag("dead"), ...(project === undefined ? {} : { project }) };
     if (!dryRun) leaveDirectory();
     const lines = (await context.call("cleanup", { body })).toSorted((a, b) => compareNaturally(a.session, b.session));
-    if (input.flag("json")) context.json(lines);
-    else context.out(cleanupLines(lines, dryRun).join("\n"));
+    context.print(lines, cleanupLines(lines, dryRun));
     return lines.some(({ outcome }) => outcome === "error") ? 1 : 0;
   },
 };

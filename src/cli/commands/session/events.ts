@@ -1,4 +1,4 @@
-import { jsonText, type Paint, clean } from "../../render/text.ts";
+import { type Paint, clean } from "../../render/text.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
 import { type CommandEntry, sessionArgument } from "../../command.ts";
 import { readOn } from "../../read-events.ts";
@@ -24,25 +24,24 @@ export function eventLine(event: EventJson, paint: Paint): string {
 export const command: CommandEntry = {
   arguments: [sessionArgument],
   options: [
-    { long: "since", value: "seq", description: "Only events after this sequence number", completes: "none" },
+    { long: "since", value: "seq", description: "Only events after this sequence number" },
     { long: "follow", short: "f", description: "Follow new events" },
-    { long: "json", description: "Print one JSON object per line" },
   ],
   examples: [
     ["show what happened", "holdfast events ma-12"],
     ["follow it from a known event", "holdfast events ma-12 --since 40 --follow --json"],
   ],
   notes: "Events are numbered without gaps, from 1.",
-  daemon: "starts",
+  json: "Print one JSON object per line",
   fails: "show events of",
   async run(context, input) {
     const id = input.arg(0);
     const since = input.text("since") ?? "0";
     if (!/^\d{1,15}$/.test(since)) throw new HoldfastError("usage", `--since must be an integer, not ${since}.`);
-    const json = input.flag("json");
     let last = Number(since);
     const print = (event: EventJson): void => {
-      context.out(json ? jsonText(event) : eventLine(event, context.paint));
+      if (input.flag("json")) context.json(event, 0);
+      else context.out(eventLine(event, context.paint));
       last = event.seq;
     };
     await readOn(context, id, last, print);

@@ -1,5 +1,5 @@
 import type { SessionJson } from "../../../contract/session.ts";
-import { type CommandEntry, jsonOption, projectOption } from "../../command.ts";
+import { type CommandEntry, projectOption } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { chooseSessions, sessionLines } from "../../render/sessions.ts";
 import { cut } from "../../render/text.ts";
@@ -9,22 +9,20 @@ export const command: CommandEntry = {
     projectOption,
     { long: "all", short: "a", description: "Include orchestrators; each line ends with the role" },
     { long: "include-terminated", description: "Include killed, exited, done and archived sessions" },
-    jsonOption,
   ],
   examples: [
     ["list all sessions", "holdfast session ls"],
     ["list one project's, including ended ones", "holdfast session ls -p my-app --include-terminated"],
   ],
-  daemon: "starts",
   async run(context, input) {
     const sessions = await readSessions(context, input.text("project"));
     const options = { all: input.flag("all"), includeTerminated: input.flag("include-terminated") };
-    if (input.flag("json")) context.json(chooseSessions(sessions, options).shown);
-    else {
-      const columns = context.terminalSize()?.columns ?? Infinity;
-      const lines = sessionLines(sessions, options, context.paint, context.now());
-      context.out(lines.map((line) => cut(line, columns)).join("\n"));
-    }
+    const columns = context.terminalSize()?.columns ?? Infinity;
+    const lines = sessionLines(sessions, options, context.paint, context.now());
+    context.print(
+      chooseSessions(sessions, options).shown,
+      lines.map((line) => cut(line, columns)),
+    );
   },
 };
 

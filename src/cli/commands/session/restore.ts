@@ -1,10 +1,9 @@
 import { HoldfastError } from "../../../contract/errors.ts";
 import type { SessionJson } from "../../../contract/session.ts";
-import { type CommandEntry, jsonOption, noWaitOption, projectOption, sessionsArgument } from "../../command.ts";
+import { type CommandEntry, noWaitOption, projectOption, sessionsArgument } from "../../command.ts";
 import { clean, count } from "../../render/text.ts";
-import { sortedNaturally } from "../../../model/text.ts";
 import { readSessions } from "./ls.ts";
-import { namedSessions, runVerb } from "./verb.ts";
+import { chosenSessions, runVerb } from "./verb.ts";
 
 export const command: CommandEntry = {
   arguments: [{ ...sessionsArgument, optional: true }],
@@ -12,7 +11,6 @@ export const command: CommandEntry = {
     { long: "all", description: "Restore every session lost to a stop, or to a reboot with --no-restore" },
     { ...projectOption, description: "With --all: only this project" },
     noWaitOption,
-    jsonOption,
   ],
   examples: [
     ["restore a killed session", "holdfast session restore ma-12"],
@@ -20,17 +18,14 @@ export const command: CommandEntry = {
   ],
   notes:
     "Moves the worktree back from the trash if it is there, and starts the agent in its own conversation.\nAn agent that cannot resume starts a new conversation, with a notice. --all does not change killed, archived\nand snoozed sessions.",
-  daemon: "starts",
   async run(context, input) {
     const all = input.flag("all");
     const project = input.text("project");
-    if (all === input.args.length > 0) throw new HoldfastError("usage", "Name sessions or use --all, not both.");
     if (!all && project !== undefined) throw new HoldfastError("usage", "--project requires --all.");
-    const down = all ? (await readSessions(context, project)).filter(isTakenDown) : [];
-    const ids = all ? sortedNaturally(down, ({ id }) => id).map(({ id }) => id) : namedSessions(input);
+    const ids = await chosenSessions(input, () => readSessions(context, project), isTakenDown);
+    if (ids === null) throw new HoldfastError("usage", "Name sessions or use --all, not both.");
     if (ids.length === 0) {
-      if (input.flag("json")) context.json([]);
-      else context.out("No session is stopped.");
+      context.print([], "No session is stopped.");
       return 0;
     }
     let restored = 0;
@@ -45,7 +40,7 @@ export const command: CommandEntry = {
         context.out(wait ? restoredLines(session).join("\n") : `Session ${id} will be restored.`);
       },
     });
-    if (all && !input.flag("json")) {
+    if (all) {
       const failed = ids.length - restored;
       context.out(`${count(restored, "session")} restored${failed === 0 ? "" : `, ${failed} failed`}.`);
     }

@@ -36,7 +36,7 @@ describe("send", () => {
     });
   });
 
-  test("[CLI-13] the text comes from words or a file, with the person's id where given", async () => {
+  test("[CLI-13] the text comes from arguments or a file, with the given prompt id", async () => {
     const stand = await daemon(answer("delivered", null));
     await stand.run(["send", "ma-1", "a", "b", "--prompt-id", "mine-1"]);
     expect(stand.asked.at(-1)?.body).toEqual({ promptId: "mine-1", text: "a b" });
@@ -66,7 +66,7 @@ describe("[CLI-13] send --wait", () => {
     ...(turn === undefined ? {} : { turn }),
   });
 
-  test("prints what the agent said, and how the turn ended if not by itself", async () => {
+  test("prints the reply, and the stop reason unless it is end_turn", async () => {
     const done = await daemon(script(receipt({ stopReason: "end_turn", text: "  Two\n  tests.\n" })));
     expect(await done.run(["send", "ma-1", "--wait", "Which?"])).toEqual({ code: 0, out: "  Two\n  tests.", err: "" });
     expect(done.asked.at(-1)?.body).toMatchObject({ text: "Which?", waitForTurn: true });
@@ -90,7 +90,7 @@ describe("[CLI-13] send --wait", () => {
     );
   });
 
-  test("exits 1 where there was no turn, and says that a terminal session has none", async () => {
+  test("exits 1 without a turn, and refuses terminal sessions", async () => {
     const none = await daemon(script(receipt(undefined, "refused")));
     expect(await none.run(["send", "ma-1", "--wait", "x"])).toEqual({ code: 1, out: "", err: "refused (why)" });
     const terminal = await daemon(script(receipt(), "terminal"));

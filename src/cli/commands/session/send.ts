@@ -3,7 +3,8 @@ import { HoldfastError, messageOf } from "../../../contract/errors.ts";
 import { promptIdPattern } from "../../../contract/ids.ts";
 import type { Output } from "../../../contract/operations.ts";
 import type { Context } from "../../context.ts";
-import { type CommandEntry, jsonOption, sessionArgument, type Input, type OptionEntry } from "../../command.ts";
+import { type CommandEntry, sessionArgument, type Input, type OptionEntry } from "../../command.ts";
+import { stopLabel } from "../../../model/transcript/item-text.ts";
 import { clean, inert, receiptLine } from "../../render/text.ts";
 import { parseDuration } from "../../../model/duration.ts";
 import { basename } from "node:path";
@@ -95,16 +96,14 @@ export const command: CommandEntry = {
       description: "Prompt; - reads it from stdin",
       optional: true,
       variadic: true,
-      completes: "none",
     },
   ],
   options: [
     { long: "file", short: "f", value: "path", description: "Read the prompt from a file", completes: "file" },
     ...attachmentOptions,
-    { long: "prompt-id", value: "id", description: "Prompt id; resending with the same id is safe", completes: "none" },
+    { long: "prompt-id", value: "id", description: "Prompt id; resending with the same id is safe" },
     { long: "timeout", value: "time", description: "How long to wait for delivery, e.g. 5s or 2m (default: 30s)" },
     { long: "wait", description: "Wait for the turn to end and print the reply (chat only)" },
-    jsonOption,
   ],
   examples: [
     ["send a prompt", "holdfast send ma-12 'Now add a test'"],
@@ -118,7 +117,6 @@ export const command: CommandEntry = {
   ],
   notes:
     "Waits for delivery and prints:\n  delivered    the agent confirmed it\n  typed        it is on the screen of an agent that does not confirm prompts, or is an agent command (/… or !…)\n  queued       it is sent later, with the reason\n  unconfirmed  it may not have arrived; it is never resent automatically (exit 1)\n  refused      it is not sent, with the reason (exit 1)\nWith --wait, waits for the turn to end and prints the reply, plus the stop reason if it is not end_turn. Exits 1 if\nthe turn failed, was refused or was cut off.",
-  daemon: "starts",
   fails: "send to",
   async run(context, input) {
     const id = input.arg(0);
@@ -141,14 +139,9 @@ export const command: CommandEntry = {
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(waitMs === undefined ? {} : { waitMs }),
     };
-    if (input.flag("wait")) {
-      return await printTurn(context, input, await sendAndWait(context, id, body));
-    }
+    if (input.flag("wait")) return printTurn(context, await sendAndWait(context, id, body));
     const receipt = await context.call("prompt", { params: { id }, body });
-    const failed = receipt.disposition === "refused" || receipt.disposition === "unconfirmed";
-    if (input.flag("json")) context.json(receipt);
-    else (failed ? context.err : context.out)(receiptLine(receipt));
-    return failed ? 1 : 0;
+    return context.print(receipt, receiptLine(receipt), ["refused", "unconfirmed"].includes(receipt.disposition));
   },
 };
 
@@ -164,18 +157,16 @@ async function requireChat(context: Context, id: string): Promise<void> {
 const goodEnds = ["end_turn", "cancelled", "forced"];
 
 /** Prints the turn, or the reason why there was none. Exits 1 without a turn, and for a turn that failed. */
-async function printTurn(context: Context, input: Input, receipt: Output<"prompt">): Promise<number> {
+function printTurn(context: Context, receipt: Output<"prompt">): number {
   const { turn } = receipt;
-  if (input.flag("json")) context.json(receipt);
-  else if (turn === undefined) context.err(receiptLine(receipt));
-  else {
-    if (turn.text !== "") context.out(inert(turn.text).trimEnd());
-    if (turn.stopReason !== "end_turn") {
-      const { stopLabel } = await import("../../../model/transcript/item-text.ts");
-      context.out(clean(`[${stopLabel(turn.stopReason)}] ${turn.message ?? ""}`).trimEnd());
-    }
-  }
-  return turn !== undefined && goodEnds.includes(turn.stopReason) ? 0 : 1;
+  if (turn === undefined) return context.print(receipt, receiptLine(receipt), true);
+  const { text, stopReason, message } = turn;
+  const lines = [
+    ...(text === "" ? [] : [inert(text).trimEnd()]),
+    ...(stopReason === "end_turn" ? [] : [clean(`[${stopLabel(stopReason)}] ${message ?? ""}`).trimEnd()]),
+  ];
+  context.print(receipt, lines.length === 0 ? null : lines);
+  return goodEnds.includes(stopReason) ? 0 : 1;
 }
 
 function readPrompt(input: Input): string {

@@ -23,7 +23,7 @@ describe("[CLI-30] verbs take several sessions", () => {
     });
   });
 
-  test("one that fails is reported, the others are done, and the exit code is 1", async () => {
+  test("a failure is reported, the others are done, and the exit code is 1", async () => {
     const { run } = await daemon({
       "POST /api/sessions/ma-1/kill": { answer: verbAnswer("ma-1") },
       "POST /api/sessions/ma-3/kill": { answer: verbAnswer("ma-3") },
@@ -86,7 +86,7 @@ describe("[CLI-31] session restore --all", () => {
     sessionOf({ id: "ma-8", status: "working" }),
   ];
 
-  test("brings back what a stop or a reboot took down, and nothing else, with a summary", async () => {
+  test("restores only sessions lost to a stop or reboot, with a summary", async () => {
     const { run, asked } = await daemon({
       "GET /api/sessions": { answer: sessions },
       "POST /api/sessions/ma-2/restore": { answer: verbAnswer("ma-2") },
@@ -106,7 +106,7 @@ describe("[CLI-31] session restore --all", () => {
     expect(asked.filter(({ line }) => line.startsWith("POST"))).toHaveLength(3);
   });
 
-  test("says when there are no sessions, and refuses session names beside --all", async () => {
+  test("reports that no session is stopped, and refuses names together with --all", async () => {
     const { run } = await daemon({ "GET /api/sessions": { answer: [] } });
     expect(await run(["session", "restore", "--all"])).toEqual({ code: 0, out: "No session is stopped.", err: "" });
     expect((await run(["session", "restore", "--all", "--json"])).out).toBe("[]");

@@ -1,19 +1,17 @@
 import { describeContainment } from "../../../contract/containment.ts";
 import type { PullRequestJson, SessionJson } from "../../../contract/session.ts";
-import { type CommandEntry, jsonOption, sessionArgument } from "../../command.ts";
-import { commandFor, questionOf } from "../../render/need.ts";
+import { type CommandEntry, sessionArgument } from "../../command.ts";
+import { commandFor, questionOf } from "../../render/sessions.ts";
 import { questionLines } from "../../render/question.ts";
 import { clean, count, type Paint } from "../../render/text.ts";
 import { formatAgeOf } from "../../../model/duration.ts";
 
 export const command: CommandEntry = {
   arguments: [sessionArgument],
-  options: [jsonOption],
   examples: [
     ["show its worktree and status", "holdfast session show ma-12"],
     ["get its worktree, for a script", "holdfast session show ma-12 --json | jq -r .workspacePath"],
   ],
-  daemon: "starts",
   fails: "show",
   async run(context, input) {
     const id = input.arg(0);

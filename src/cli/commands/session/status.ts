@@ -1,8 +1,7 @@
 import { jsonText } from "../../render/text.ts";
 import type { Context } from "../../context.ts";
-import { type CommandEntry, jsonOption, projectOption, type Input } from "../../command.ts";
-import { chooseSessions } from "../../render/sessions.ts";
-import { fitted, type StatusLine, statusLines } from "../../render/status.ts";
+import { type CommandEntry, projectOption } from "../../command.ts";
+import { chooseSessions, fitted, type StatusLine, statusLines } from "../../render/sessions.ts";
 import { follow } from "../../system/daemon/follow.ts";
 
 const enter = "\u001b[?1049h\u001b[?25l";
@@ -67,7 +66,6 @@ export const command: CommandEntry = {
     projectOption,
     { long: "watch", short: "w", description: "Refresh on every change" },
     { long: "include-terminated", description: "Include killed, exited, done and archived sessions" },
-    jsonOption,
   ],
   examples: [
     ["show what needs you and what is working", "holdfast status"],
@@ -75,48 +73,26 @@ export const command: CommandEntry = {
   ],
   notes:
     "Sessions that need you come first, each with its request and the command to answer it. On a terminal, lines are cut\nto its width, and with --watch to its height; Ctrl-C exits. In a pipe nothing is cut.",
-  daemon: "starts",
   async run(context, input) {
-    if (!input.flag("watch")) {
-      const size = context.terminalSize();
-      const columns = size?.columns ?? Infinity;
-      context.out(
-        input.flag("json")
-          ? await json(context, input)
-          : fitted(await read(context, input), { columns, rows: Infinity }).join("\n"),
-      );
-      return;
-    }
-    if (!input.flag("json") && context.isTerminal(1)) {
-      await watchScreen(context, () => read(context, input));
-      return;
-    }
+    const watches = input.flag("watch");
+    const json = input.flag("json");
+    const project = input.text("project");
+    const includeTerminated = input.flag("include-terminated");
+    const sessionsOf = () => context.call("sessions", project === undefined ? {} : { query: { project } });
+    const read = async (): Promise<StatusLine[]> =>
+      statusLines(await sessionsOf(), { includeTerminated }, context.paint, context.now());
+    if (watches && !json && context.isTerminal(1)) return watchScreen(context, read);
+    const columns = watches ? Infinity : (context.terminalSize()?.columns ?? Infinity);
     let last = "";
     const print = async (): Promise<void> => {
-      const text = input.flag("json")
-        ? await json(context, input)
-        : (await read(context, input)).map((line) => line.text).join("\n");
-      if (text !== last) context.out(text);
+      const text = json
+        ? // One array per line if more follow.
+          jsonText(chooseSessions(await sessionsOf(), { all: true, includeTerminated }).shown, watches ? 0 : 2)
+        : fitted(await read(), { columns, rows: Infinity }).join("\n");
+      if (text !== last) context.write(`${text}\n`);
       last = text;
     };
     await print();
-    await follow(context, undefined, print);
+    if (watches) await follow(context, undefined, print);
   },
 };
-
-async function sessionsOf(context: Context, input: Input) {
-  const project = input.text("project");
-  return context.call("sessions", project === undefined ? {} : { query: { project } });
-}
-
-async function json(context: Context, input: Input): Promise<string> {
-  const includeTerminated = input.flag("include-terminated");
-  const { shown } = chooseSessions(await sessionsOf(context, input), { all: true, includeTerminated });
-  // One array per line if more follow.
-  return jsonText(shown, input.flag("watch") ? undefined : 2);
-}
-
-async function read(context: Context, input: Input): Promise<StatusLine[]> {
-  const includeTerminated = input.flag("include-terminated");
-  return statusLines(await sessionsOf(context, input), { includeTerminated }, context.paint, context.now());
-}

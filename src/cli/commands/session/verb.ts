@@ -2,17 +2,16 @@
 import type { ClientInput } from "../../../contract/operations.ts";
 import { HoldfastError, type ErrorReason } from "../../../contract/errors.ts";
 import { Slots } from "../../../base/async.ts";
-import type { VerbAnswer } from "../../../contract/session.ts";
+import type { PlainVerb, SessionJson, VerbAnswer } from "../../../contract/session.ts";
 import { nearest } from "../../../base/nearest.ts";
 import type { Input } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { printError } from "../../errors.ts";
+import { sortedNaturally } from "../../../model/text.ts";
 import { clean } from "../../render/text.ts";
 import { waitingBack } from "../spawn/waits.ts";
 
-type VerbOperation =
-  | ("stop" | "kill" | "restore" | "archive" | "unarchive" | "wake" | "delete" | "snooze")
-  | ("acpKill" | "acpRestart" | "convert");
+type VerbOperation = PlainVerb | "snooze" | "acpKill" | "acpRestart" | "convert";
 
 export interface SessionVerb {
   operation: VerbOperation;
@@ -37,6 +36,17 @@ const concurrency = 8;
 /** The named sessions, without duplicates. */
 export function namedSessions(input: Input): string[] {
   return [...new Set(input.args)];
+}
+
+/** The named sessions, or with `--all` those that `isMeant`, in natural order; null if both or neither were given. */
+export async function chosenSessions(
+  input: Input,
+  list: () => Promise<readonly SessionJson[]>,
+  isMeant: (session: SessionJson) => boolean,
+): Promise<string[] | null> {
+  if (input.flag("all") === input.args.length > 0) return null;
+  if (!input.flag("all")) return namedSessions(input);
+  return sortedNaturally((await list()).filter(isMeant), ({ id }) => id).map(({ id }) => id);
 }
 
 export async function runVerb(context: Context, input: Input, call: VerbCall): Promise<number> {
@@ -66,12 +76,12 @@ export async function runVerb(context: Context, input: Input, call: VerbCall): P
     }
     const response = settled.value;
     responses.push(response);
-    if (json) continue;
     if (call.print === undefined) printVerb(context, id, call, { wait, response });
     else call.print(id, response);
     for (const note of response.notes) context.out(`  ${clean(note)}`);
   }
-  if (json) context.json(input.args.length === 1 ? verbJson(responses[0]!) : responses.map(verbJson));
+  const values = responses.map(verbJson);
+  context.print(input.args.length === 1 ? values[0] : values, null);
   return responses.length === ids.length ? 0 : 1;
 }
 
@@ -83,7 +93,7 @@ function printVerb(
 ): void {
   const timedOut = wait && !response.done && starts === undefined;
   if (timedOut) context.out(`Session ${id} will be ${done}, but some processes are still running:`);
-  else context.out(`Session ${id} ${wait && response.done ? done : `will be ${done}`}.`);
+  else context.out(`Session ${id} ${response.done ? done : `will be ${done}`}.`);
   for (const { pid, what } of response.remaining) context.out(`  Still running: ${clean(what)} (pid ${pid})`);
 }
 

@@ -50,7 +50,7 @@ describe("[CLI-5] verbs print the sentences people know", () => {
     expect(asked.at(-1)?.body).toEqual({ wait: false });
   });
 
-  test("restore, and what can stand in its way", async () => {
+  test("restore and its errors", async () => {
     const { run } = await daemon({
       "POST /api/sessions/ma-1/restore": {
         answer: verbAnswer("ma-1", { notes: ["Conversation context reset: gone"] }),
@@ -103,7 +103,7 @@ describe("[CLI-5] verbs print the sentences people know", () => {
     expect((await run(["session", "delete", "ma-1", "--yes"])).out).toBe("Session ma-1 deleted.");
   });
 
-  test("--json prints the session with what became of the verb, and nothing else", async () => {
+  test("--json prints the session with the verb's result, and nothing else", async () => {
     const { run } = await daemon({
       "POST /api/sessions/ma-1/stop": { answer: verbAnswer("ma-1", { notes: ["a note"] }) },
     });

@@ -2,14 +2,7 @@
 import { idsThatConvert } from "../../../agents/registry.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
 import { kinds } from "../../../contract/ids.ts";
-import {
-  type CommandEntry,
-  jsonOption,
-  noWaitOption,
-  sessionArgument,
-  sessionsArgument,
-  yesOption,
-} from "../../command.ts";
+import { type CommandEntry, noWaitOption, sessionArgument, sessionsArgument, yesOption } from "../../command.ts";
 import { requireYes } from "../../confirm.ts";
 import { clean } from "../../render/text.ts";
 import { parseDuration } from "../../../model/duration.ts";
@@ -26,15 +19,12 @@ export const snooze: CommandEntry = {
       long: "for",
       value: "time",
       description: `How long, e.g. 30m, 2h, 1h30m or 3d (default: ${defaultSnooze})`,
-      completes: "none",
     },
     noWaitOption,
-    jsonOption,
   ],
   examples: [["until this evening", "holdfast session snooze ma-12 --for 8h"]],
   notes:
     "Stops its processes and keeps the worktree and conversation. It restarts at the given time, or on the next prompt.",
-  daemon: "starts",
   run(context, input) {
     const text = input.text("for") ?? defaultSnooze;
     const forMs = parseDuration(text);
@@ -55,7 +45,6 @@ export const convert: CommandEntry = {
     { long: "kind", value: "kind", description: "Kind to switch to", choices: kinds },
     { long: "fresh", description: "Discard the conversation and start a new one" },
     noWaitOption,
-    jsonOption,
   ],
   examples: [
     ["continue in the agent's own terminal", "holdfast session convert ma-12 --kind terminal"],
@@ -64,7 +53,6 @@ export const convert: CommandEntry = {
   notes: `Stops the session, then starts it as the other kind in the same worktree and conversation, if the agent supports
 that (${idsThatConvert.join(", ")}). --fresh deletes the agent's conversation. This cannot be undone.
 If you stop or kill the session meanwhile, the conversion is dropped (exit 1).`,
-  daemon: "starts",
   run(context, input) {
     const kind = input.text("kind");
     if (kind === undefined) throw new HoldfastError("usage", "Missing --kind: use --kind terminal or --kind chat.");
@@ -75,10 +63,9 @@ If you stop or kill the session meanwhile, the conversion is dropped (exit 1).`,
 
 export const deleteSession: CommandEntry = {
   arguments: [sessionsArgument],
-  options: [yesOption, noWaitOption, jsonOption],
+  options: [yesOption, noWaitOption],
   examples: [["delete it without a confirmation prompt", "holdfast session delete ma-12 --yes"]],
   notes: "A deleted session cannot be restored. Its worktree stays in the trash for 14 days.",
-  daemon: "starts",
   async run(context, input) {
     const ids = namedSessions(input);
     if (!input.flag("yes")) {

@@ -2,7 +2,7 @@ import { Slots } from "../../../base/async.ts";
 import { messageOf } from "../../../contract/errors.ts";
 import { kinds } from "../../../contract/ids.ts";
 import { callSpawn, spawnBody, spawnOptionEntries, batchLine, type BatchResult, batchSummary } from "./call-spawn.ts";
-import { type CommandEntry, jsonOption, noWaitOption, projectOption } from "../../command.ts";
+import { type CommandEntry, noWaitOption, projectOption } from "../../command.ts";
 import { noProjectHere, projectAt, unknownProject } from "../project/find-project.ts";
 import { settleTrust, trustOptions } from "../project/answer-trust.ts";
 import { Waits } from "./waits.ts";
@@ -11,7 +11,7 @@ import { Waits } from "./waits.ts";
 const concurrency = 4;
 
 export const command: CommandEntry = {
-  arguments: [{ name: "issue", description: "Issues to work on", variadic: true, completes: "none" }],
+  arguments: [{ name: "issue", description: "Issues to work on", variadic: true }],
   options: [
     { ...projectOption, description: "Project id (optional inside a registered repository)" },
     ...spawnOptionEntries,
@@ -19,11 +19,9 @@ export const command: CommandEntry = {
     { long: "resume", description: "Reuse the issues' existing sessions" },
     ...trustOptions,
     noWaitOption,
-    jsonOption,
   ],
   examples: [["start three sessions", "holdfast batch-spawn 101 102 103 -p my-app"]],
   notes: "Prints one line per issue as each session starts. Exits 1 if any spawn failed; the others keep running.",
-  daemon: "starts",
   async run(context, input) {
     const projects = await context.call("projects");
     const named = input.text("project");
@@ -31,7 +29,6 @@ export const command: CommandEntry = {
     if (named !== undefined && project === undefined) throw unknownProject(named, projects);
     if (project === null || project === undefined) throw noProjectHere(context.cwd);
     await settleTrust(context, project, input);
-    const json = input.flag("json");
     const issues = [...new Set(input.args)];
     const waits = new Waits(context, issues.length);
     const slots = new Slots(concurrency, Infinity);
@@ -47,13 +44,12 @@ export const command: CommandEntry = {
       issues.map((issue) =>
         slots.run(async () => {
           const result = await spawnOne(issue);
-          if (!json) context.out(batchLine(result));
+          context.out(batchLine(result));
           return result;
         }),
       ),
     );
-    if (json) context.json(results);
-    else context.out(batchSummary(results));
+    context.print(results, batchSummary(results));
     return results.some(({ session }) => session === null) ? 1 : 0;
   },
 };

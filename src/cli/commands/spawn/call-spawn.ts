@@ -2,7 +2,6 @@
 import { findProgram } from "../../../base/find-program.ts";
 import type { SpawnRequest } from "../../../contract/spawn.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
-import { missingPrograms, notOnPath } from "../../../model/runs.ts";
 import type { SessionJson } from "../../../contract/session.ts";
 import type { Context } from "../../context.ts";
 import type { Waits } from "./waits.ts";
@@ -18,7 +17,6 @@ export const spawnOptionEntries: readonly OptionEntry[] = [
     long: "network",
     value: "network",
     description: "Network access: on, off, allow-list (only its own model), or comma-separated hosts",
-    completes: "none",
   },
   { long: "trust-devcontainer", description: "Accept what the repository's devcontainer.json runs and mounts" },
 ];
@@ -30,23 +28,12 @@ interface SpawnOptions {
 }
 
 export function spawnBody({ project, issue, input }: SpawnOptions): SpawnRequest {
-  const text = (name: "prompt" | "agent" | "branch" | "base" | "name"): { [K in typeof name]?: string } => {
-    const value = input.text(name);
-    return value === undefined ? {} : { [name]: value };
-  };
-  const kind = input.text("kind") as Kind | undefined;
-  const role = input.text("role") as Role | undefined;
   return {
     project,
     ...(issue === undefined ? {} : { issue }),
-    ...text("prompt"),
-    ...text("agent"),
-    ...text("branch"),
-    ...text("base"),
-    ...text("name"),
-    ...(kind === undefined ? {} : { kind }),
+    ...input.texts("prompt", "agent", "branch", "base", "name"),
+    ...(input.texts("kind", "role") as { kind?: Kind; role?: Role }),
     ...containBody(input),
-    ...(role === undefined ? {} : { role }),
     ...(input.flag("resume") ? { resume: true } : {}),
     ...(input.flag("no-wait") ? { wait: false } : {}),
   };
@@ -76,19 +63,16 @@ let requests = 0;
 
 /** Explains a program that only the daemon does not find: installing it again would not help. */
 export function withOwnPath(error: unknown, env: NodeJS.ProcessEnv): unknown {
-  if (!(error instanceof HoldfastError) || error.code !== "preflight-failed") return error;
-  const found = missingPrograms(error.message).flatMap((program) => {
+  if (!(error instanceof HoldfastError)) return error;
+  let text = error.message;
+  for (const { program, message } of error.details.missingPrograms ?? []) {
     const path = findProgram(program, env["PATH"]);
-    return path === null ? [] : [{ program, path }];
-  });
-  if (found.length === 0) return error;
-  const lines = error.message.split("\n").map((line) => {
-    const local = found.find(({ program }) => line.startsWith(notOnPath(program)));
-    if (local === undefined) return line;
-    return `${local.program} is not on the daemon's PATH. This shell finds it at ${local.path}: the daemon was started with another PATH.`;
-  });
+    const found = `${program} is not on the daemon's PATH. This shell finds it at ${path}: the daemon was started with another PATH.`;
+    if (path !== null) text = text.replace(message, () => found);
+  }
+  if (text === error.message) return error;
   const hint = `Run \`holdfast restart\` here, then spawn again. Sessions keep running. ${error.hint ?? ""}`.trim();
-  return new HoldfastError(error.code, lines.join("\n"), { hint, cause: error });
+  return new HoldfastError(error.code, text, { hint, cause: error });
 }
 
 export function callSpawn(context: Context, waits: Waits, body: SpawnRequest): Promise<SessionJson> {

@@ -1,4 +1,6 @@
 /** Prints the progress of a session that is starting, from its events. Loaded only for a long wait. */
+import { stripVTControlCharacters } from "node:util";
+import { bounded } from "../../../base/async.ts";
 import { clientOf } from "../../system/daemon/connection.ts";
 import type { Context } from "../../context.ts";
 import { readBack, readOn } from "../../read-events.ts";
@@ -31,7 +33,7 @@ export class Progress {
       case "session.created":
         return this.#begin("creating the worktree");
       case "session.intent":
-        return isRunning(event) ? this.#begin("restoring") : [];
+        return isStart(event) ? this.#begin("restoring") : [];
       case "workspace.output":
         return this.#output(event.text);
       case "workspace.restored":
@@ -75,20 +77,15 @@ export class Progress {
 
 const running = "running postCreate";
 
-function isRunning(event: EventJson): boolean {
-  return event.type === "session.intent" && event.want.want === "running";
-}
-
 /** The first event of a start: events of earlier runs are not printed again. */
 function isStart(event: EventJson): boolean {
-  return event.type === "session.created" || (event.type === "session.intent" && isRunning(event));
+  return event.type === "session.created" || (event.type === "session.intent" && event.want.want === "running");
 }
 
 /** A progress bar redraws its line; only the last state is printed, without colors. */
 function lastDrawn(line: string): string {
   const drawn = line.split("\r").filter((part) => part !== "");
-  // oxlint-disable-next-line no-control-regex -- taking them out is the point
-  return (drawn.at(-1) ?? "").replaceAll(/\u001b\[[0-9;?]*[ -/]*[@-~]/g, "");
+  return stripVTControlCharacters(drawn.at(-1) ?? "");
 }
 
 interface Left {
@@ -164,8 +161,8 @@ export async function printProgress(
 export async function printLeft(context: Context, waits: readonly Wait[], unrequested: number): Promise<void> {
   const passive = withoutStart(context);
   const finding = Promise.all(waits.map((wait) => wait.find(passive).catch(() => null)));
-  const late = new Promise<(string | null)[]>((resume) => setTimeout(() => resume([]), leaveMs));
-  const sessions = (await Promise.race([finding, late])).filter((id) => id !== null);
+  const found = await bounded(finding, leaveMs);
+  const sessions = found === "too-late" ? [] : found.filter((id) => id !== null);
   const left = { verb: waits[0]?.verb ?? "spawn", sessions, unnamed: waits.length - sessions.length, unrequested };
   // The terminal has echoed ^C at the end of a line.
   context.err(`${context.isTerminal(2) ? "\n" : ""}${leftLines(left).join("\n")}`);

@@ -5,7 +5,7 @@ import { sessionOf } from "../../test-support/stand-in.ts";
 import { daemon, failure, projectOf } from "../commands.fixture.ts";
 
 describe("spawn", () => {
-  test("[CLI-12] outside any registered project it says how to begin", async () => {
+  test("[CLI-12] outside of any registered project it prints the next step", async () => {
     const { run } = await daemon({ "GET /api/projects": { answer: [] } });
     const ran = await run(["spawn", "--prompt", "x"]);
     expect([ran.code, ran.err.split("\n")[0]]).toEqual([1, "No holdfast.yaml found"]);
@@ -22,9 +22,12 @@ describe("spawn", () => {
     const stand = await daemon({});
     const repository = join(realpathSync(stand.home), "repository");
     const worktree = join(realpathSync(stand.home), "elsewhere");
-    mkdirSync(join(repository, ".git/worktrees/elsewhere"), { recursive: true });
+    const gitDirectory = join(repository, ".git/worktrees/elsewhere");
+    mkdirSync(gitDirectory, { recursive: true });
+    writeFileSync(join(gitDirectory, "HEAD"), "ref: refs/heads/elsewhere\n");
+    writeFileSync(join(gitDirectory, "commondir"), "../..\n");
     mkdirSync(worktree);
-    writeFileSync(join(worktree, ".git"), `gitdir: ${repository}/.git/worktrees/elsewhere\n`);
+    writeFileSync(join(worktree, ".git"), `gitdir: ${gitDirectory}\n`);
     const inside = await daemon({
       "GET /api/projects": { answer: [projectOf("my-app", repository), projectOf("other", "/nowhere")] },
       "POST /api/sessions": { answer: sessionOf({ id: "ma-7" }) },
@@ -48,7 +51,7 @@ describe("spawn", () => {
     expect(unknown.err).toBe("Unknown project: nope\nValid projects: my-app, other");
   });
 
-  test("[CONTAIN-9] --contain and --network are passed on; a network that is none is refused before anything is asked", async () => {
+  test("[CONTAIN-9] --contain and --network are passed on; an invalid network is refused before any request", async () => {
     const { run, asked } = await daemon({
       "GET /api/projects": { answer: [projectOf("my-app", "/x")] },
       "POST /api/sessions": { answer: sessionOf({ id: "ma-7" }) },
@@ -68,7 +71,7 @@ describe("spawn", () => {
     expect((await run(["spawn", "my-app", "--contain", "vm"])).code).toBe(2);
   });
 
-  test("[CLI-24] a fast spawn tells nothing on a terminal either, and asks for nothing more", async () => {
+  test("[CLI-24] a fast spawn prints no progress and sends no further requests", async () => {
     const { run, asked } = await daemon({
       "GET /api/projects": { answer: [projectOf("my-app", "/x")] },
       "POST /api/sessions": { answer: sessionOf({ id: "ma-7" }) },

@@ -1,5 +1,5 @@
 import { callSpawn, spawnBody, spawnOptionEntries, spawnedLines } from "./call-spawn.ts";
-import { type CommandEntry, jsonOption, noWaitOption } from "../../command.ts";
+import { type CommandEntry, noWaitOption } from "../../command.ts";
 import { noProjectHere, projectAt, unknownProject } from "../project/find-project.ts";
 import { clean } from "../../render/text.ts";
 import { settleTrust, trustOptions } from "../project/answer-trust.ts";
@@ -16,21 +16,20 @@ export const command: CommandEntry = {
       optional: true,
       completes: "project",
     },
-    { name: "issue", description: "Issue to work on", optional: true, completes: "none" },
+    { name: "issue", description: "Issue to work on", optional: true },
   ],
   options: [
-    { long: "prompt", value: "text", description: "First prompt", completes: "none" },
+    { long: "prompt", value: "text", description: "First prompt" },
     ...spawnOptionEntries,
     { long: "kind", value: "kind", description: "Kind of session", choices: kinds },
     { long: "role", value: "role", description: "Role of the session", choices: roles },
-    { long: "branch", value: "name", description: "Branch to work on", completes: "none" },
-    { long: "base", value: "ref", description: "Base ref for the new branch", completes: "none" },
-    { long: "name", value: "title", description: "Session title", completes: "none" },
-    { long: "issue", value: "issue", description: "Issue to work on", completes: "none" },
+    { long: "branch", value: "name", description: "Branch to work on" },
+    { long: "base", value: "ref", description: "Base ref for the new branch" },
+    { long: "name", value: "title", description: "Session title" },
+    { long: "issue", value: "issue", description: "Issue to work on" },
     { long: "resume", description: "Reuse the issue's existing session" },
     ...trustOptions,
     noWaitOption,
-    jsonOption,
   ],
   examples: [
     ["start one in a registered repository", "holdfast spawn --prompt 'Fix the failing test'"],
@@ -43,7 +42,6 @@ export const command: CommandEntry = {
   ],
   notes:
     "Returns when the agent is running or has failed. The last line is SESSION=<id>.\nProgress goes to stderr. Ctrl-C stops waiting; the spawn continues.",
-  daemon: "starts",
   async run(context, input) {
     const projects = await context.call("projects");
     const typed = { args: input.args, issueOption: input.text("issue") };
@@ -53,8 +51,7 @@ export const command: CommandEntry = {
     if (project !== undefined) await settleTrust(context, project, input);
     const session = await callSpawn(context, new Waits(context), spawnBody({ ...target, input }));
     if (session.notice !== undefined) context.err(clean(session.notice));
-    if (input.flag("json")) context.json(session);
-    else context.out(spawnedLines(session).join("\n"));
+    context.print(session, spawnedLines(session));
   },
 };
 

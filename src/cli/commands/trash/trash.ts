@@ -2,7 +2,7 @@
 import { HoldfastError } from "../../../contract/errors.ts";
 import type { TrashJson } from "../../../contract/trash.ts";
 import { isOlder } from "../../../model/trash-days.ts";
-import { type CommandEntry, jsonOption, yesOption } from "../../command.ts";
+import { type CommandEntry, yesOption } from "../../command.ts";
 import { requireYes } from "../../confirm.ts";
 import { clean, count, type Paint } from "../../render/text.ts";
 import { formatAgeOf } from "../../../model/duration.ts";
@@ -39,18 +39,13 @@ export function trashLines(entries: readonly TrashJson[], paint: Paint, now: num
 
 export const empty: CommandEntry = {
   arguments: [{ name: "id", description: "Only this worktree", optional: true, completes: "trash" }],
-  options: [
-    { long: "older-than", value: "days", description: "Only worktrees older than this many days" },
-    yesOption,
-    jsonOption,
-  ],
+  options: [{ long: "older-than", value: "days", description: "Only worktrees older than this many days" }, yesOption],
   examples: [
     ["delete worktrees older than a week", "holdfast trash empty --older-than 7"],
     ["delete one", "holdfast trash empty ma-12"],
   ],
   notes:
     "The only command that permanently deletes work. Asks for confirmation. --older-than counts days on which the daemon\nran, like the automatic removal, so that a wrong clock deletes nothing.",
-  daemon: "starts",
   async run(context, input) {
     const [id] = input.args;
     const days = input.text("older-than");
@@ -75,7 +70,7 @@ export const empty: CommandEntry = {
     // By id: worktrees that were trashed since the confirmation are not included.
     const deleted = [];
     for (const entry of entries) deleted.push(...(await context.call("trashEmpty", { body: { id: entry.id } })));
-    if (input.flag("json")) context.json(deleted);
-    else context.out(deleted.length === 0 ? "Nothing to delete." : `Deleted ${count(deleted.length, "worktree")}.`);
+    const text = deleted.length === 0 ? "Nothing to delete." : `Deleted ${count(deleted.length, "worktree")}.`;
+    context.print(deleted, text);
   },
 };

@@ -50,24 +50,14 @@ export function agentsSocketOf({ env }: Pick<Context, "env">): string | null {
   return home === "" || resolvePaths(env).agentsSocket === socket ? socket : null;
 }
 
-function notRunning(noStart: boolean): HoldfastError {
-  return new HoldfastError("unreachable", "Holdfast is not running.", {
-    hint: noStart ? "Start it with `holdfast start`, or omit --no-start." : "Start it with `holdfast start`.",
-  });
-}
-
-/** Seen from a contained session, which cannot start a daemon. */
-function notRunningOutside(): HoldfastError {
-  return new HoldfastError("unreachable", "Holdfast is not running.", {
-    hint: "Ask the user to run `holdfast start` outside of this session.",
-  });
+function unreachable(message: string, hint: string): HoldfastError {
+  return new HoldfastError("unreachable", message, { hint });
 }
 
 /** It reported to its starter and exited before it received a request. */
-function wentAgain(): HoldfastError {
-  return new HoldfastError("unreachable", "Holdfast was started, but exited immediately.", {
-    hint: "See why with `holdfast logs`; start it again with `holdfast start`.",
-  });
+function exitedImmediately(): HoldfastError {
+  const hint = "See why with `holdfast logs`; start it again with `holdfast start`.";
+  return unreachable("Holdfast was started, but exited immediately.", hint);
 }
 
 /** Where a daemon is reached; a socket alone does not identify its process. */
@@ -75,9 +65,8 @@ type Reached = { socket: string; pid: number | null };
 
 function unresponsive({ pid }: Reached): HoldfastError {
   const which = pid === null ? "The daemon" : `The daemon (pid ${pid})`;
-  return new HoldfastError("unreachable", `${which} is not responding.`, {
-    hint: "See `holdfast logs`. Replace it with `holdfast restart`; sessions keep running.",
-  });
+  const hint = "See `holdfast logs`. Replace it with `holdfast restart`; sessions keep running.";
+  return unreachable(`${which} is not responding.`, hint);
 }
 
 class PatientTransport implements Transport {
@@ -95,8 +84,13 @@ class PatientTransport implements Transport {
         return await answered({ socket: inside, pid: null }, request);
       } catch (error) {
         if (!isRefused(error) && !(request.method === "GET" && isLost(error))) throw error;
-        // A contained session sees only this socket of the home.
-        if (!existsSync(this.#context.paths.database)) throw notRunningOutside();
+        // A contained session sees only this socket of the home, and cannot start a daemon.
+        if (!existsSync(this.#context.paths.database)) {
+          throw unreachable(
+            "Holdfast is not running.",
+            "Ask the user to run `holdfast start` outside of this session.",
+          );
+        }
       }
     }
     const starts = { left: mostStarts };
@@ -115,13 +109,16 @@ class PatientTransport implements Transport {
   async #locate(starts: { left: number }): Promise<DaemonFile> {
     const found = findDaemon(this.#context.paths);
     if (found.daemon === "running") return found.file;
-    if (!this.#context.mayStart) throw notRunning(this.#context.noStart === true);
-    if (starts.left === 0) throw wentAgain();
+    if (!this.#context.mayStart) {
+      const orElse = this.#context.noStart === true ? ", or omit --no-start." : ".";
+      throw unreachable("Holdfast is not running.", `Start it with \`holdfast start\`${orElse}`);
+    }
+    if (starts.left === 0) throw exitedImmediately();
     starts.left -= 1;
     const { startAgain } = await import("./control.ts");
     await startAgain(this.#context);
     const started = findDaemon(this.#context.paths);
-    if (started.daemon !== "running") throw wentAgain();
+    if (started.daemon !== "running") throw exitedImmediately();
     return started.file;
   }
 }

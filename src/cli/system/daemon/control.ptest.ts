@@ -45,7 +45,7 @@ function makeContext(): Context {
       // That it takes long is said on a busy machine only.
       err: (text) => void (text.startsWith("Still starting.") || err.push(text)),
       isTerminal: () => false,
-      size: () => null,
+      terminalSize: () => null,
     },
   });
 }
@@ -127,13 +127,13 @@ test("[CLI-52] a daemon that reports a failure, or none at all, is an error with
   expect(err[0]).toContain("it went wrong early");
 });
 
-test("[CLI-52] a home whose daemon is just going is asked for again, not waited for in vain", async () => {
+test("[CLI-52] a start during a stop retries instead of timing out", async () => {
   script("going");
   expect(await dispatch(["start"], context)).toBe(0);
   expect(out).toEqual([`Holdfast is running at http://127.0.0.1:9 (pid ${given().pid}).`]);
 });
 
-test("[CLI-54] options of a start that failed are not replayed; those of the last one that worked are", async () => {
+test("[CLI-54] options of a failed start are not replayed; those of the last successful one are", async () => {
   script("failed");
   expect(await dispatch(["start", "--port", "1"], context)).toBe(1);
   expect(existsSync(context.paths.launchFile)).toBe(false);
@@ -185,7 +185,7 @@ test("[CLI-45] three commands at once with the daemon down start one daemon and 
   expect(err).toEqual(["a note"]);
 });
 
-test("[CLI-54] of several starts at once the options of the one that became the daemon are kept", async () => {
+test("[CLI-54] of several simultaneous starts, the winner's options are kept", async () => {
   script("locked");
   await Promise.all([1, 2, 3, 4].map((port) => dispatch(["start", "--port", String(port)], makeContext())));
   const found = findDaemon(context.paths);
@@ -194,7 +194,7 @@ test("[CLI-54] of several starts at once the options of the one that became the 
   );
 });
 
-test("[CLI-49] stop asks the daemon, waits until it is gone, and says what keeps running", async () => {
+test("[CLI-49] stop requests the daemon's exit, waits for it, and reports what keeps running", async () => {
   await start(context, request);
   const identity = identify(given().pid)!;
   out.length = 0;
@@ -203,14 +203,14 @@ test("[CLI-49] stop asks the daemon, waits until it is gone, and says what keeps
   expect(isAlive(identity)).toBe(false);
 });
 
-test("[CLI-49] a daemon that cannot be asked is ended by its identity", async () => {
+test("[CLI-49] an unresponsive daemon is stopped by its identity", async () => {
   script("no-socket");
   await start(context, request);
   expect(await stop(context)).toEqual({ stop: "stopped", answer: null, ended: "terminated" });
   expect(err.at(-1)).toContain("is not responding; stopping its process");
 });
 
-test("[CLI-49] a daemon that ignores SIGTERM is ended by force, and that is said", async () => {
+test("[CLI-49] a daemon that ignores SIGTERM is killed, with a message", async () => {
   script("stubborn");
   await start(context, request);
   const identity = identify(given().pid)!;
@@ -223,7 +223,7 @@ test("[CLI-49] a daemon that ignores SIGTERM is ended by force, and that is said
   expect(await endDaemon(identity, { asked: false, print: () => undefined })).toBe("gone");
 });
 
-test("[CLI-46] [TERMINAL-9] info tells a daemon that is stopped in mid-air from one that is gone", async () => {
+test("[CLI-46] [TERMINAL-9] info distinguishes a suspended daemon from a stopped one", async () => {
   await start(context, request);
   const identity = identify(given().pid)!;
   signalIdentity(identity, "SIGSTOP");
@@ -248,7 +248,7 @@ test("[CLI-51] restart recalls the passphrase before the old daemon is stopped",
   expect(JSON.parse(readFileSync(context.paths.launchFile, "utf8"))).toMatchObject({ host: "0.0.0.0" });
 });
 
-test("[CLI-58] doctor --fix mends permissions and removes what a dead daemon left", async () => {
+test("[CLI-58] doctor --fix repairs permissions and removes a dead daemon's files", async () => {
   await start(context, request);
   const { pid } = given();
   signalIdentity(identify(pid)!, "SIGKILL");

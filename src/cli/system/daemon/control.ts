@@ -1,6 +1,11 @@
 /** Starts, stops and restarts the daemon, for commands and for the automatic start. */
-import { keepLaunch, takeBackLaunch } from "../../../base/launch-options.ts";
-import { type DaemonFile, defaultLaunchOptions, type LaunchOptions } from "../../../base/launch-options.ts";
+import {
+  keepLaunch,
+  takeBackLaunch,
+  type DaemonFile,
+  defaultLaunchOptions,
+  type LaunchOptions,
+} from "../../../base/launch-options.ts";
 import { namedVariables } from "../../../config/pass-env.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
 import type { Output } from "../../../contract/operations.ts";
@@ -77,9 +82,10 @@ export interface StartRequest {
   mayHalt?: boolean;
 }
 
-export type StartOutcome =
-  | { start: "already-running"; url: string; pid: number; publicUrls: readonly string[]; notes: string[] }
-  | { start: "started"; daemon: Started; publicUrls: readonly string[] };
+export interface StartOutcome extends Omit<Started, "ours"> {
+  start: "started" | "already-running";
+  publicUrls: readonly string[];
+}
 
 /** Never changes a running daemon, whatever the options. */
 export async function start(context: Context, request: StartRequest): Promise<StartOutcome> {
@@ -119,7 +125,8 @@ export async function start(context: Context, request: StartRequest): Promise<St
   if (!daemon.ours) return alreadyRunning(daemon, request);
   const { publicUrls } = request.options;
   const notes = [...daemon.notes, ...problemLines(reachProblems(request.options, paths))];
-  return { start: "started", daemon: { ...daemon, notes }, publicUrls };
+  const { url, pid } = daemon;
+  return { start: "started", url, pid, notes, publicUrls };
 }
 
 /** Without passphrase login, a passphrase in the environment is neither stored nor checked. */
@@ -188,8 +195,8 @@ async function startOrTakeBack(
 export async function startAgain(context: Context, { mayHalt = false } = {}): Promise<void> {
   const outcome = await start(context, { options: optionsToReplay(context), mayHalt });
   if (outcome.start !== "started") return;
-  if (context.isTerminal(2)) context.err(`Holdfast was not running; started it at ${outcome.daemon.url}.`);
-  for (const note of outcome.daemon.notes) context.err(note);
+  if (context.isTerminal(2)) context.err(`Holdfast was not running; started it at ${outcome.url}.`);
+  for (const note of outcome.notes) context.err(note);
 }
 
 export type StopOutcome =

@@ -3,9 +3,8 @@ import { readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { build } from "../../../base/program.ts";
 import type { DaemonFile } from "../../../base/launch-options.ts";
-import { lockHolder } from "../../../base/pid.ts";
+import { lockHolder, type Identity, isAlive } from "../../../base/pid.ts";
 import type { Paths } from "../../../base/paths.ts";
-import { type Identity, isAlive } from "../../../base/pid.ts";
 
 export type Found =
   | { daemon: "running"; file: DaemonFile }

@@ -2,6 +2,8 @@
  * Notifies commands that follow a session or the list of sessions. They re-read by sequence number, so nothing is lost
  * between two connections. A stopped daemon is waited for and never started: it may have been stopped on purpose.
  */
+import { setTimeout as pause } from "node:timers/promises";
+import { bounded } from "../../../base/async.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
 import { operations } from "../../../contract/operations.ts";
 import { agentsSocketOf, identityOf } from "./connection.ts";
@@ -57,8 +59,8 @@ async function* changes(context: Context, session?: string): AsyncGenerator<void
 async function* wakeUps(lines: AsyncIterator<string>, connected: () => void): AsyncGenerator<void> {
   let next = lines.next();
   for (;;) {
-    const result = await Promise.race([next, pause(idleMs).then(() => "idle" as const)]);
-    if (result === "idle") {
+    const result = await bounded(next, idleMs);
+    if (result === "too-late") {
       yield;
       continue;
     }
@@ -67,12 +69,4 @@ async function* wakeUps(lines: AsyncIterator<string>, connected: () => void): As
     connected();
     if (result.value.startsWith("data:")) yield;
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resume) => {
-    setTimeout(resume, ms).unref();
-    // An unreferenced timer alone would let the process exit while it waits for a daemon.
-    if (ms === retryMs) setTimeout(() => undefined, ms);
-  });
 }

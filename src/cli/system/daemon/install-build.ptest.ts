@@ -9,7 +9,7 @@ import { resolvePaths } from "../../../base/paths.ts";
 import { installBuild } from "./install-build.ts";
 import { writeHome } from "./write-home.ts";
 
-test("[DAEMON-3] a build is installed beside a daemon that is just writing what it compiled", async () => {
+test("[DAEMON-3] a build is installed next to a daemon that is writing its compile cache", async () => {
   const directory = mkdtempSync(join(tmpdir(), "hf-install-"));
   const paths = resolvePaths({ HOLDFAST_HOME: join(directory, "h"), HOME: directory });
   const [dist, cache] = [join(directory, "dist"), join(paths.home, "cache")];
@@ -35,7 +35,7 @@ test("[DAEMON-3] a build is installed beside a daemon that is just writing what 
   }
 });
 
-test("[CLI-72] a start while the program is being replaced says so, and does not blame the home", async () => {
+test("[CLI-72] a start during an update reports the update, not a problem with the home", async () => {
   const directory = mkdtempSync(join(tmpdir(), "hf-install-"));
   const paths = resolvePaths({ HOLDFAST_HOME: join(directory, "h"), HOME: directory });
   const dist = join(directory, "dist");

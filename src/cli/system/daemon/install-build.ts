@@ -6,7 +6,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSyn
 import { basename, dirname, join, relative } from "node:path";
 import { build } from "../../../base/program.ts";
 import type { Paths } from "../../../base/paths.ts";
-import { listProcesses } from "../../../base/pid.ts";
+import { listProcesses, readProc } from "../../../base/pid.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
 
 const daemonBundle = "daemon.cjs";
@@ -157,12 +157,5 @@ export function removeOldBuilds(paths: Paths, current: string | null): void {
 /** Null if the running programs cannot be determined: then no build is old. */
 function runningCommandLines(): string[] | null {
   if (process.platform !== "linux") return null;
-  const { readFileSync } = process.getBuiltinModule("node:fs");
-  return listProcesses().flatMap(({ pid }) => {
-    try {
-      return [readFileSync(`/proc/${pid}/cmdline`, "utf8")];
-    } catch {
-      return [];
-    }
-  });
+  return listProcesses().map(({ pid }) => readProc(pid, "cmdline"));
 }

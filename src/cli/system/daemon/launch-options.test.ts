@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { keepLaunch } from "../../../base/launch-options.ts";
-import { defaultLaunchOptions } from "../../../base/launch-options.ts";
+import { keepLaunch, defaultLaunchOptions } from "../../../base/launch-options.ts";
 import { resolvePaths, type Paths } from "../../../base/paths.ts";
 import { Input } from "../../command.ts";
 import {
@@ -58,7 +57,7 @@ test("[CLI-47] the last start's options are replayed; a damaged file means the d
   expect(lastLaunchOptions(paths)).toEqual(defaultLaunchOptions);
 });
 
-test("[CLI-54] options of a start that nobody saw become ready are not replayed", () => {
+test("[CLI-54] options of a start that never became ready are not replayed", () => {
   rememberLaunch(paths, { ...defaultLaunchOptions, port: 1 }, null);
   expect(lastLaunchOptions(paths)).toEqual(defaultLaunchOptions);
   const good = { ...defaultLaunchOptions, port: 9 };
@@ -132,7 +131,7 @@ test.each([
   { auth: "none" },
   { restore: 1 },
   { logLevel: "loud" },
-])("[DAEMON-28] options that nobody can have meant, %j, are not replayed", (value) => {
+])("[DAEMON-28] invalid options, %j, are not replayed", (value) => {
   writeFileSync(paths.launchFile, JSON.stringify(value));
   expect(lastLaunchOptions(paths)).toEqual(defaultLaunchOptions);
 });

@@ -1,17 +1,30 @@
 /** The daemon's options. Everything that can be refused is refused before anything runs. */
 import { readFileSync } from "node:fs";
 import { readJson, writeDurable } from "../../../base/durable-file.ts";
-import { keepLaunch, proposeLaunch, takeBackLaunch } from "../../../base/launch-options.ts";
-import { defaultLaunchOptions, type LaunchOptions, readLaunchOptions } from "../../../base/launch-options.ts";
-import { isLevel, type Level, levels } from "../../../base/launch-options.ts";
+import {
+  keepLaunch,
+  proposeLaunch,
+  takeBackLaunch,
+  defaultLaunchOptions,
+  type LaunchOptions,
+  readLaunchOptions,
+  isLevel,
+  type Level,
+  levels,
+} from "../../../base/launch-options.ts";
 import type { Paths } from "../../../base/paths.ts";
 import { HoldfastError, messageOf } from "../../../contract/errors.ts";
 import type { OptionEntry, Input } from "../../command.ts";
 import { findDaemon } from "./find-daemon.ts";
 import { bareHost, isLoopback } from "../../../base/addresses.ts";
 import { type Reach, reachOptions, readReach } from "./reach.ts";
-import { hashForMark, isSamePassphrase, type PassphraseMark, readPassphraseMark } from "../../../base/passphrase.ts";
-import { weaknessOf } from "../../../base/passphrase.ts";
+import {
+  hashForMark,
+  isSamePassphrase,
+  type PassphraseMark,
+  readPassphraseMark,
+  weaknessOf,
+} from "../../../base/passphrase.ts";
 
 export const startOptions: readonly OptionEntry[] = [
   { long: "host", value: "address", description: `Address to listen on (default: ${defaultLaunchOptions.host})` },

@@ -3,11 +3,10 @@ import { resolve } from "node:path";
 import type { LaunchOptions } from "../../../base/launch-options.ts";
 import { readPassphraseMark } from "../../../base/passphrase.ts";
 import type { Paths } from "../../../base/paths.ts";
-import { readPublicUrl } from "../../../base/addresses.ts";
+import { readPublicUrl, bareHost, isLoopback } from "../../../base/addresses.ts";
 import { readTlsFiles } from "../../../base/tls-files.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
 import type { OptionEntry, Input } from "../../command.ts";
-import { bareHost, isLoopback } from "../../../base/addresses.ts";
 
 export type Reach = Pick<LaunchOptions, "publicUrls" | "tlsCert" | "tlsKey">;
 

@@ -35,7 +35,7 @@ test("[CLI-54] a port that is taken fails the start, and the next command starts
   }
 });
 
-test("[API-13] a read-only daemon refuses to halt sessions; one that is started only for that may", async () => {
+test("[API-13] a read-only daemon refuses to halt sessions, unless it was started for that", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0", "--read-only"]);
   const ran = await home.cli(["stop", "--halt-sessions", "--yes"]);

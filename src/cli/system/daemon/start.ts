@@ -5,8 +5,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { once } from "node:events";
 import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { agentVariables } from "../../../agents/registry.ts";
+import { bounded } from "../../../base/async.ts";
 import { cleanEnvironment } from "../../../base/clean-env.ts";
 import { makePrivateDirectory, writeAtomically } from "../../../base/durable-file.ts";
 import type { StartReport } from "../../../base/launch-options.ts";
@@ -148,25 +151,14 @@ function noteStarting(paths: Paths, child: ChildProcess): string {
 async function readReport(child: ChildProcess): Promise<StartReport | null> {
   const pipe = child.stdio[3] as Readable;
   const failed = new Promise<never>((_, reject) => child.once("error", reject));
-  const line = new Promise<StartReport | null>((resolve, reject) => {
-    let text = "";
-    const timer = setTimeout(() => {
-      reject(
-        new HoldfastError("starting", `The daemon (pid ${child.pid}) is not ready after ${readyDeadlineMs / 1000} s.`, {
-          hint: "It is still starting; see `holdfast logs` and `holdfast info`.",
-        }),
-      );
-    }, readyDeadlineMs);
-    pipe.setEncoding("utf8");
-    pipe.on("data", (chunk: string) => (text += chunk));
-    // The daemon closes the pipe right after its report.
-    pipe.once("close", () => {
-      clearTimeout(timer);
-      resolve(parseReport(text));
-    });
-  });
   try {
-    return await Promise.race([line, failed]);
+    // The daemon closes the pipe right after its report.
+    const report = await bounded(Promise.race([text(pipe), failed]), readyDeadlineMs);
+    if (report !== "too-late") return parseReport(report);
+    const message = `The daemon (pid ${child.pid}) is not ready after ${readyDeadlineMs / 1000} s.`;
+    throw new HoldfastError("starting", message, {
+      hint: "It is still starting; see `holdfast logs` and `holdfast info`.",
+    });
   } finally {
     pipe.destroy();
   }
@@ -183,15 +175,7 @@ export function parseReport(text: string): StartReport | null {
 
 async function crashed(paths: Paths, child: ChildProcess): Promise<HoldfastError> {
   // The pipe closes a moment before the process exits.
-  if (child.exitCode === null && child.signalCode === null) {
-    await new Promise<void>((resume) => {
-      const timer = setTimeout(resume, exitWaitMs);
-      child.once("exit", () => {
-        clearTimeout(timer);
-        resume();
-      });
-    });
-  }
+  if (child.exitCode === null && child.signalCode === null) await bounded(once(child, "exit"), exitWaitMs);
   const lines = readFileSync(rawOutput(paths), "utf8").split("\n");
   const last = lines.filter((line) => line.trim() !== "").slice(-8);
   const how = child.signalCode === null ? `exit code ${child.exitCode ?? "unknown"}` : child.signalCode;

@@ -1,9 +1,8 @@
 /** Writes to the home, and explains the system's errors to the user. */
 import { accessSync, constants, existsSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { hasNoRoom } from "../../../base/durable-file.ts";
+import { hasNoRoom, probeDisk } from "../../../base/durable-file.ts";
 import type { Paths } from "../../../base/paths.ts";
-import { probeDisk } from "../../../base/durable-file.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
 
 const elsewhere = "or set HOLDFAST_HOME to another directory.";

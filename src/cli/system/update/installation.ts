@@ -1,6 +1,7 @@
 /** How this Holdfast was installed, by its directory alone: npm may only replace its own installations. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
+import { readJson } from "../../../base/durable-file.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
 
 export interface NpmInstallation {
@@ -52,47 +53,40 @@ export function readInstallation(root: string): Installation {
 
 /** The installation if npm can update it; otherwise throws an error that names the right tool. */
 export function requireNpmInstallation(installation: Installation): NpmInstallation {
-  const { root } = installation;
-  switch (installation.kind) {
-    case "npm":
-      return installation;
-    case "checkout":
-      throw notUpdated(
-        `${root} is a git checkout; not updated.`,
-        "Update it with: git pull && npm ci && npm run build, then holdfast restart.",
-      );
-    case "npx":
-      throw notUpdated(
-        "This Holdfast was fetched by npx and is not installed.",
-        `Run the latest version with: npx ${installation.name}@latest`,
-      );
-    case "managed":
-      throw notUpdated(
-        `${root} was installed by ${installation.by}; not updated.`,
-        `Update ${installation.name} with ${installation.by}, then run holdfast restart.`,
-      );
-    case "unknown":
-      throw notUpdated(
-        `${root} was not installed by npm; not updated.`,
-        "Update it the way it was installed, then run holdfast restart.",
-      );
-    default:
-      return installation satisfies never;
-  }
+  if (installation.kind === "npm") return installation;
+  const [message, hint] = whyNot(installation);
+  throw new HoldfastError("preflight-failed", message, { hint });
 }
 
-function notUpdated(message: string, hint: string): HoldfastError {
-  return new HoldfastError("preflight-failed", message, { hint });
+function whyNot(installation: Exclude<Installation, NpmInstallation>): [message: string, hint: string] {
+  const { root } = installation;
+  switch (installation.kind) {
+    case "checkout":
+      return [
+        `${root} is a git checkout; not updated.`,
+        "Update it with: git pull && npm ci && npm run build, then holdfast restart.",
+      ];
+    case "npx": {
+      const hint = `Run the latest version with: npx ${installation.name}@latest`;
+      return ["This Holdfast was fetched by npx and is not installed.", hint];
+    }
+    case "managed": {
+      const { name, by } = installation;
+      return [`${root} was installed by ${by}; not updated.`, `Update ${name} with ${by}, then run holdfast restart.`];
+    }
+    case "unknown":
+    default: {
+      const hint = "Update it the way it was installed, then run holdfast restart.";
+      return [`${root} was not installed by npm; not updated.`, hint];
+    }
+  }
 }
 
 function readPackage(root: string): { name: string; unpublished: boolean } | null {
-  try {
-    const { name, private: unpublished } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-      name?: unknown;
-      private?: unknown;
-    };
-    return typeof name === "string" && name !== "" ? { name, unpublished: unpublished === true } : null;
-  } catch {
-    return null;
-  }
+  const read = readJson(join(root, "package.json"));
+  const { name, private: unpublished } = (read.is === "known" ? read.value : {}) as {
+    name?: unknown;
+    private?: unknown;
+  };
+  return typeof name === "string" && name !== "" ? { name, unpublished: unpublished === true } : null;
 }

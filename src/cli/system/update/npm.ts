@@ -1,7 +1,10 @@
 /** Updates an npm installation in place: resolves the version, installs it and verifies the result. */
 import { spawn } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
+import { once } from "node:events";
+import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { readJson } from "../../../base/durable-file.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
 import { findProgram } from "../../../base/find-program.ts";
 import { startChild } from "../../../base/run.ts";
@@ -122,11 +125,8 @@ export async function verifyInstalled(
 export const launcherOf = ({ root }: NpmInstallation): string => join(root, "bin/holdfast");
 
 function readBuild({ root }: NpmInstallation): { build?: string } {
-  try {
-    return JSON.parse(readFileSync(join(root, "dist/build.json"), "utf8")) as { build?: string };
-  } catch {
-    return {};
-  }
+  const read = readJson(join(root, "dist/build.json"));
+  return read.is === "known" ? (read.value as { build?: string }) : {};
 }
 
 /** A first run on a cold disk takes a second. */
@@ -149,14 +149,8 @@ export async function run(
   args: string[],
   { env, cwd, timeoutMs }: RunContext & { timeoutMs?: number },
 ): Promise<RunResult> {
-  const child = await startChild(() =>
-    spawn(program, args, { env, cwd, stdio: ["ignore", "pipe", "pipe"], timeout: timeoutMs }),
-  );
-  return await new Promise((settle, reject) => {
-    let [stdout, stderr] = ["", ""];
-    child.stdout.setEncoding("utf8").on("data", (text: string) => void (stdout += text));
-    child.stderr.setEncoding("utf8").on("data", (text: string) => void (stderr += text));
-    child.once("error", reject);
-    child.once("close", (code) => settle({ code, stdout, stderr }));
-  });
+  const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
+  const child = await startChild(() => spawn(program, args, { env, cwd, stdio, timeout: timeoutMs }));
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  return { code: child.exitCode, stdout, stderr };
 }

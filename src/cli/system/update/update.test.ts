@@ -24,7 +24,7 @@ function packageAt(path: string, about: object = { name: "holdfast" }): string {
 const touch = (path: string): void => writeFileSync(join(directory, path), "{}");
 
 describe("where it is installed", () => {
-  test("[CLI-64] npm's global and local packages are told apart", () => {
+  test("[CLI-64] npm's global and local packages are distinguished", () => {
     expect(readInstallation(packageAt("usr/lib/node_modules/holdfast"))).toMatchObject({
       kind: "npm",
       scope: "global",
@@ -57,7 +57,7 @@ describe("where it is installed", () => {
     return ["nothing was refused", null];
   };
 
-  test("[CLI-64] what npm did not install is left alone, with the way to update it", () => {
+  test("[CLI-64] other installations are not changed, and the error names the right tool", () => {
     const checkout = packageAt("src/holdfast");
     mkdirSync(join(checkout, ".git"));
     expect(refusal(checkout)).toEqual([
@@ -87,7 +87,7 @@ const place: NpmInstallation = {
   unpublished: false,
 };
 
-describe("what is installed", () => {
+describe("the installed package", () => {
   test("[CLI-65] a version, a tag, a tarball or the latest; nothing that npm would take for an option", () => {
     touch("a.tgz");
     touch("no-tarball");
@@ -104,7 +104,7 @@ describe("what is installed", () => {
     for (const wrong of ["--global", "", "1.0 || 2", "git+ssh:x"]) expect(() => spec(wrong)).toThrow("--from must be");
   });
 
-  test("[CLI-65] the name of a package that is not published is never looked up in a registry", () => {
+  test("[CLI-65] an unpublished package is never looked up in a registry", () => {
     const own = { ...place, unpublished: true };
     for (const from of [undefined, "1.2.3"]) expect(() => specOf(own, from, "/")).toThrow("is not published");
     touch("a.tgz");
@@ -119,7 +119,7 @@ describe("what is installed", () => {
     expect(installArguments(local, spec)).toEqual(["install", "--prefix", "/app", ...quiet]);
   });
 
-  test("[CLI-66] what npm says of a package is read in both of its forms", () => {
+  test("[CLI-66] npm's description of a package is read in both of its formats", () => {
     const about = { name: "holdfast", version: "2.0.0" };
     expect(readPacked(JSON.stringify([about]))).toEqual(about);
     expect(readPacked(JSON.stringify({ holdfast: about }))).toEqual(about);
@@ -127,7 +127,7 @@ describe("what is installed", () => {
   });
 });
 
-test("[CLI-68] with nobody to ask the daemon stays; one that a manager runs is left to it; one that is new needs none", async () => {
+test("[CLI-68] without a terminal the daemon keeps running; a managed daemon is left to its manager; a current one needs no restart", async () => {
   const offer = async (daemon: object, yes: boolean): Promise<string> => {
     const out: string[] = [];
     const context = createContext({
@@ -139,7 +139,7 @@ test("[CLI-68] with nobody to ask the daemon stays; one that a manager runs is l
         write: (text) => void out.push(text),
         err: (text) => void out.push(text),
         isTerminal: () => false,
-        size: () => null,
+        terminalSize: () => null,
       },
     });
     writeFileSync(context.paths.daemonFile, JSON.stringify({ ...ownDaemonFile(join(directory, "s")), ...daemon }));

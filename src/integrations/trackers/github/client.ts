@@ -45,6 +45,14 @@ export class GithubClient {
     }
   }
 
+  /** Null if its status is one of `gone`; any other failure is a sentence: GitHub does not `doing`. */
+  async get(route: string, parameters: Record<string, unknown>, doing: string, gone = [404]): Promise<unknown> {
+    const { status, data } = await this.rest(route, parameters);
+    if (gone.includes(status)) return null;
+    if (status === 200) return data;
+    throw new Unanswered(`GitHub does not ${doing}: status ${status}, ${this.messageIn(data)}.`);
+  }
+
   async graphql(query: string, variables: Record<string, unknown>): Promise<GraphqlResponse> {
     const octokit = await this.#client();
     try {
@@ -60,7 +68,10 @@ export class GithubClient {
         const reset = Number(failed.headers?.["x-ratelimit-reset"]) * 1000 || this.#account.now() + 60_000;
         throw this.#account.limits.limited("graphql", reset, limitSentence);
       }
-      return { data: failed.data ?? null, errors: errors.map((one) => this.#clean(one)) };
+      return {
+        data: failed.data ?? null,
+        errors: errors.map((one) => ({ ...one, message: this.http.sentence(one.message) })),
+      };
     }
   }
 
@@ -109,10 +120,6 @@ export class GithubClient {
   #unanswered(error: unknown): Unanswered {
     for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof Unanswered) return cause;
     return new Unanswered("GitHub answered in a form that is not understood.");
-  }
-
-  #clean(error: GraphqlError): GraphqlError {
-    return { ...error, message: this.http.sentence(error.message) };
   }
 }
 

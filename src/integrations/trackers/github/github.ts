@@ -1,19 +1,19 @@
 /** The adapter for GitHub, public or Enterprise. */
-import type { CodeHost, TrackerSettings, TrackerResult } from "../../../ports/tracker.ts";
+import type { TrackerSettings, TrackerResult } from "../../../ports/tracker.ts";
 import type { Account } from "../account.ts";
 import {
   absent,
-  resultOf,
-  failureOf,
-  type Bounds,
-  type OpenedTracker,
+  codeHostOf,
   count,
+  issuesOf,
   known,
   shaped,
   webAddress,
+  type Bounds,
+  type OpenedTracker,
 } from "../result.ts";
 import { TrackerHttp, Unanswered } from "../http.ts";
-import { readReference, sameRepo, logLines, plain, prose, threadText } from "../text.ts";
+import { logLines, plain, prose, threadText } from "../text.ts";
 import { GithubClient, readGithubLimit } from "./client.ts";
 import { GithubIssues } from "./issues.ts";
 import { GithubPullRequests, repositoryOf } from "./pull-requests.ts";
@@ -62,10 +62,9 @@ async function findRun(
 ): Promise<string | string[] | null> {
   const [owner, repo] = pullRequest.repo.split("/");
   const parameters = { owner, repo, ref: pullRequest.headSha, check_name: check, per_page: 1 };
-  const { status, data } = await client.rest("GET /repos/{owner}/{repo}/commits/{ref}/check-runs", parameters);
-  if (status === 404) return null;
-  if (status !== 200)
-    throw new Unanswered(`GitHub does not list the checks: status ${status}, ${client.messageIn(data)}.`);
+  const route = "GET /repos/{owner}/{repo}/commits/{ref}/check-runs";
+  const data = await client.get(route, parameters, "list the checks");
+  if (data === null) return null;
   const found = shaped(checkRuns, data, "GitHub").check_runs[0];
   if (found === undefined) return null;
   if (found.app?.slug === "github-actions") return String(found.id);
@@ -157,20 +156,18 @@ const mergeMethods = z.object({
 async function merge(
   client: GithubClient,
   pullRequest: PullRequestFacts,
-): Promise<{ merged: true } | { merged: false; why: string }> {
+): Promise<{ status: number; message: string }> {
   const [owner, repo] = pullRequest.repo.split("/");
   const about = await client.rest("GET /repos/{owner}/{repo}", { owner, repo });
-  if (about.status !== 200) return { merged: false, why: `GitHub does not show ${pullRequest.repo}.` };
+  if (about.status !== 200) throw new Unanswered(`GitHub does not show ${pullRequest.repo}.`);
   const allowed = shaped(mergeMethods, about.data, "GitHub");
   const method =
     allowed.allow_merge_commit !== false ? "merge" : allowed.allow_squash_merge !== false ? "squash" : "rebase";
   const route = "PUT /repos/{owner}/{repo}/pulls/{number}/merge";
   const parameters = { owner, repo, number: pullRequest.number, sha: pullRequest.headSha, merge_method: method };
   const { status, data } = await client.rest(route, parameters);
-  if (status === 200 && (data as { merged?: unknown } | null)?.merged === true) return { merged: true };
-  if (status === 409) return { merged: false, why: `It changed since the last check: ${client.messageIn(data)}.` };
-  if (status === 404) return { merged: false, why: "The token cannot merge it, or it no longer exists." };
-  return { merged: false, why: `GitHub refused the merge: ${client.messageIn(data)}.` };
+  const isRefused = status === 200 && (data as { merged?: unknown } | null)?.merged !== true;
+  return { status: isRefused ? 0 : status, message: client.messageIn(data) };
 }
 
 export function openGithub(settings: TrackerSettings, account: Account, bounds: Bounds): OpenedTracker {
@@ -182,36 +179,27 @@ export function openGithub(settings: TrackerSettings, account: Account, bounds: 
     ...bounds,
   });
   const client = new GithubClient(settings, account, http);
+  const { webOrigin } = client;
   const issues = new GithubIssues(client, settings.repo);
-  const pullRequests = new GithubPullRequests(client, settings.repo);
-  const host: CodeHost = {
-    pullRequests: async (questions) => await pullRequests.ask(questions),
-    async pullRequest(reference) {
-      const found = readReference(reference, client.webOrigin, ["pull"]);
-      if (found === null || found.number < 1) return absent;
-      // Claimed from another repository, such as the upstream of a fork.
-      const at = found.repo === null || sameRepo(found.repo, settings.repo) ? null : found.repo;
-      if (at !== null && at.split("/").length !== 2) return absent;
-      const from = at === null ? pullRequests : new GithubPullRequests(client, at);
-      return await resultOf(async () => await from.one(found.number));
-    },
-    logTail: async (one, check, lines) => await resultOf(async () => await logTail(client, one, check, lines)),
-    threads: async (one) => await resultOf(async () => await threads(client, one)),
-    async merge(one) {
-      try {
-        return await merge(client, one);
-      } catch (error) {
-        // It may have been merged anyway; the next poll shows it.
-        return { merged: false, why: failureOf(error).why };
-      }
-    },
-  };
+  const isRepo = (name: string): boolean => name.split("/").length === 2;
   return {
-    settings,
-    host,
-    issue: async (reference) => await issues.one(reference),
-    issues: async (references) => await issues.many(references),
-    counts: () => ({ requests: http.requests, notModified: http.notModified }),
-    close: () => http.close(),
+    http,
+    host: codeHostOf(settings, {
+      title: "GitHub",
+      webOrigin,
+      kind: "pull",
+      open: (repo) => (repo === settings.repo || isRepo(repo) ? new GithubPullRequests(client, repo) : null),
+      logTail: async (...given) => await logTail(client, ...given),
+      threads: async (one) => await threads(client, one),
+      merge: async (one) => await merge(client, one),
+    }),
+    ...issuesOf(settings, {
+      webOrigin,
+      kinds: ["issues", "pull"],
+      most: Infinity,
+      isRepo,
+      one: async (...given) => await issues.one(...given),
+      many: async (numbers) => await issues.many(numbers),
+    }),
   };
 }

@@ -5,9 +5,9 @@
 import * as z from "zod/mini";
 import type { TrackerResult, PullRequestQuestion } from "../../../ports/tracker.ts";
 import type { PullRequestFacts, CheckFacts, CheckState, ReviewState } from "../../../contract/tracker.ts";
-import { absent, commitId, count, known, failureOf, shaped, time, webAddress } from "../result.ts";
+import { absent, commitId, count, known, resultOf, shaped, time, webAddress } from "../result.ts";
 import { Unanswered } from "../http.ts";
-import { Memory, mustAsk, type Updated } from "../memory.ts";
+import { Memory, type Give, type Updated, type Updates } from "../memory.ts";
 import type { GithubClient, GraphqlResponse, GraphqlError } from "./client.ts";
 import { plain } from "../text.ts";
 
@@ -169,7 +169,8 @@ function linkOf(url: string | null): string | null {
 
 /** A query of fifty costs about five points of GitHub's 5000 per hour. */
 export const questionsPerQuery = 50;
-const listLength = 100;
+/** The first page of recently updated pull requests or issues. */
+export const recentFirst = { state: "all", sort: "updated", direction: "desc", per_page: 100 };
 /** The largest GraphQL integer; a larger one would fail the complete query. */
 const maxNumber = 2 ** 31 - 1;
 /** A reused branch, or one that a fork has too, has several. */
@@ -188,47 +189,31 @@ export class GithubPullRequests {
   }
 
   async ask(questions: readonly PullRequestQuestion[]): Promise<Map<string, TrackerResult<PullRequestFacts[]>>> {
-    const answers = new Map<string, TrackerResult<PullRequestFacts[]>>();
-    if (questions.length === 0) return answers;
-    try {
-      const list = await this.#updated();
-      if (list === null) return new Map(questions.map((one) => [one.key, absent]));
-      const { now } = this.#client.http.options.account;
-      const pending = questions.filter((one) => {
-        const remembered = this.#memory.get(one);
-        if (list === "everything" || mustAsk(one, remembered, list, now())) return true;
-        answers.set(one.key, known(remembered!.facts));
-        return false;
-      });
-      for (let at = 0; at < pending.length; at += questionsPerQuery) {
-        await this.#query(pending.slice(at, at + questionsPerQuery), answers);
-      }
-    } catch (error) {
-      const why = failureOf(error);
-      for (const one of questions) if (!answers.has(one.key)) answers.set(one.key, why);
-    }
-    return answers;
+    const { now } = this.#client.http.options.account;
+    return await this.#memory.ask(
+      questions,
+      now,
+      () => this.#updates(),
+      async (pending, _, give) => {
+        for (let at = 0; at < pending.length; at += questionsPerQuery) {
+          await this.#query(pending.slice(at, at + questionsPerQuery), give);
+        }
+      },
+    );
   }
 
   async one(number: number): Promise<TrackerResult<PullRequestFacts>> {
-    const answers = new Map<string, TrackerResult<PullRequestFacts[]>>();
-    await this.#query([{ key: "one", branch: "", numbers: [number] }], answers);
-    const answer = answers.get("one")!;
-    if (answer.is !== "known") return answer;
-    const facts = answer.value[0];
-    return facts === undefined ? absent : known(facts);
+    let found: TrackerResult<PullRequestFacts[]> = absent;
+    await this.#query([{ key: "one", branch: "", numbers: [number] }], (_, result) => (found = result));
+    return firstOf(found);
   }
 
   /** Null: the repository does not exist, or the token cannot access it. */
-  async #updated(): Promise<Updated[] | "everything" | null> {
+  async #updates(): Promise<Updates | null> {
     const [owner, repo] = this.#repo.split("/");
-    const route = `GET /repos/{owner}/{repo}/pulls`;
-    const order = { state: "all", sort: "updated", direction: "desc", per_page: listLength };
-    const { status, data } = await this.#client.rest(route, { owner, repo, ...order });
-    if (status === 404) return null;
-    if (status !== 200) {
-      throw new Unanswered(`GitHub does not list pull requests: status ${status}, ${this.#client.messageIn(data)}.`);
-    }
+    const parameters = { owner, repo, ...recentFirst };
+    const data = await this.#client.get("GET /repos/{owner}/{repo}/pulls", parameters, "list pull requests");
+    if (data === null) return null;
     const list = shaped(z.array(listed), data, "GitHub").map((one): Updated => ({
       number: one.number,
       branch: one.head.ref,
@@ -236,13 +221,10 @@ export class GithubPullRequests {
       state: one.state === "open" ? "open" : one.merged_at === null ? "closed" : "merged",
       updatedAt: Date.parse(one.updated_at),
     }));
-    return this.#memory.overflowed(list, list.length < listLength) ? "everything" : list;
+    return { list, isComplete: list.length < recentFirst.per_page };
   }
 
-  async #query(
-    questions: readonly PullRequestQuestion[],
-    answers: Map<string, TrackerResult<PullRequestFacts[]>>,
-  ): Promise<void> {
+  async #query(questions: readonly PullRequestQuestion[], give: Give): Promise<void> {
     const [owner, name] = this.#repo.split("/");
     const variables: Record<string, unknown> = { owner, name };
     const declared: string[] = [];
@@ -269,19 +251,13 @@ export class GithubPullRequests {
 ${pullRequestFragment}`;
     const answer = await this.#client.graphql(query, variables);
     const repository = repositoryOf(answer);
-    const { now } = this.#client.http.options.account;
     for (const [index, question] of questions.entries()) {
-      if (repository === null) {
-        answers.set(question.key, absent);
-        continue;
-      }
-      try {
-        const facts = await this.#factsOf(aliases[index]!, repository, answer.errors);
-        this.#memory.put(question, facts, now());
-        answers.set(question.key, known(facts));
-      } catch (error) {
-        answers.set(question.key, failureOf(error));
-      }
+      give(
+        question,
+        repository === null
+          ? absent
+          : await resultOf(async () => known(await this.#factsOf(aliases[index]!, repository, answer.errors))),
+      );
     }
   }
 
@@ -324,6 +300,11 @@ ${pullRequestFragment}`;
       after = next.pageInfo.hasNextPage ? next.pageInfo.endCursor : null;
     }
   }
+}
+
+function firstOf(result: TrackerResult<PullRequestFacts[]>): TrackerResult<PullRequestFacts> {
+  if (result.is !== "known") return result;
+  return result.value[0] === undefined ? absent : known(result.value[0]);
 }
 
 const listed = z.object({

@@ -1,21 +1,21 @@
 /** The adapter for GitLab, public or self-hosted. */
 import * as z from "zod/mini";
-import type { TrackerResult, CodeHost, TrackerSettings } from "../../../ports/tracker.ts";
+import type { TrackerResult, TrackerSettings } from "../../../ports/tracker.ts";
 import type { IssueFacts, PullRequestFacts, ReviewThread } from "../../../contract/tracker.ts";
 import type { Account } from "../account.ts";
 import {
   absent,
-  resultOf,
+  codeHostOf,
   count,
+  issuesOf,
   known,
-  failureOf,
   shaped,
   webAddress,
   type Bounds,
   type OpenedTracker,
 } from "../result.ts";
 import { TrackerHttp } from "../http.ts";
-import { readReference, sameRepo, logLines, plain, prose, threadText } from "../text.ts";
+import { logLines, plain, prose, threadText } from "../text.ts";
 import { GitlabClient, readGitlabLimit } from "./client.ts";
 import { GitlabMergeRequests } from "./merge-requests.ts";
 
@@ -31,72 +31,34 @@ export function openGitlab(settings: TrackerSettings, account: Account, bounds: 
     ...bounds,
   });
   const client = new GitlabClient(settings, account, http);
-  const origin = new URL(client.webUrl).origin;
-  const mergeRequests = new GitlabMergeRequests(client, settings.repo);
-  const host: CodeHost = {
-    pullRequests: async (questions) => await mergeRequests.ask(questions),
-    async pullRequest(reference) {
-      const found = readReference(reference, origin, ["merge_requests"]);
-      if (found === null || found.number < 1) return absent;
-      const elsewhere = found.repo !== null && !sameRepo(found.repo, settings.repo);
-      const from = elsewhere ? new GitlabMergeRequests(client, found.repo!) : mergeRequests;
-      return await resultOf(async () => await from.one(found.number));
-    },
-    logTail: async (one, check, lines) => await resultOf(async () => await logTail(client, one, check, lines)),
-    threads: async (one) => await resultOf(async () => await threads(client, one)),
-    async merge(one) {
-      try {
-        const body = { sha: one.headSha };
-        const { status, message } = await client.put(one.repo, `/merge_requests/${one.number}/merge`, body);
-        if (status === 200) return { merged: true };
-        if (status === 409) return { merged: false, why: `It changed since the last check: ${message}.` };
-        if (status === 404) return { merged: false, why: "The token cannot merge it, or it no longer exists." };
-        return { merged: false, why: `GitLab refused the merge: ${message}.` };
-      } catch (error) {
-        // It may have been merged anyway; the next poll shows it.
-        return { merged: false, why: failureOf(error).why };
-      }
-    },
-  };
-  const read = (text: string): { repo: string; number: number } | null => {
-    const found = readReference(text, origin, ["issues", "work_items"]);
-    return found === null || found.number < 1 ? null : { repo: found.repo ?? settings.repo, number: found.number };
-  };
-  const issue = async (text: string): Promise<TrackerResult<IssueFacts>> => {
-    const found = read(text);
-    if (found === null) return absent;
-    return await resultOf(async () => {
-      const value = await client.get(found.repo, `/issues/${found.number}`);
-      return value === null ? absent : known(issueFacts(shaped(issueShape, value, "GitLab")));
-    });
-  };
+  const webOrigin = new URL(client.webUrl).origin;
   return {
-    settings,
-    host,
-    issue,
-    async issues(references) {
-      const answers = new Map<string, TrackerResult<IssueFacts>>();
-      const wanted: { text: string; number: number }[] = [];
-      for (const text of references) {
-        const found = read(text);
-        if (found === null) answers.set(text, absent);
-        else if (!sameRepo(found.repo, settings.repo)) answers.set(text, await issue(text));
-        else wanted.push({ text, number: found.number });
-      }
-      const numbers = [...new Set(wanted.map((one) => one.number))].toSorted((a, b) => a - b);
-      for (let at = 0; at < numbers.length; at += issuesPerRequest) {
-        const part = numbers.slice(at, at + issuesPerRequest);
-        const found = await resultOf(async () => await someIssues(client, settings.repo, part));
-        for (const { text, number } of wanted) {
-          if (!part.includes(number)) continue;
-          const facts = found.is === "known" ? found.value.get(number) : undefined;
-          answers.set(text, found.is === "unknown" ? found : facts === undefined ? absent : known(facts));
-        }
-      }
-      return answers;
-    },
-    counts: () => ({ requests: http.requests, notModified: http.notModified }),
-    close: () => http.close(),
+    http,
+    host: codeHostOf(settings, {
+      title: "GitLab",
+      webOrigin,
+      kind: "merge_requests",
+      open: (repo) => new GitlabMergeRequests(client, repo),
+      logTail: async (...given) => await logTail(client, ...given),
+      threads: async (one) => await threads(client, one),
+      merge: async ({ repo, number, headSha }) =>
+        await client.put(repo, `/merge_requests/${number}/merge`, { sha: headSha }),
+    }),
+    ...issuesOf(settings, {
+      webOrigin,
+      kinds: ["issues", "work_items"],
+      most: issuesPerRequest,
+      isRepo: () => true,
+      async one(repo, number) {
+        const value = await client.get(repo, `/issues/${number}`);
+        return value === null ? absent : known(issueFacts(shaped(issueShape, value, "GitLab")));
+      },
+      async many(iids) {
+        const answer = await client.list(settings.repo, "/issues", { "iids[]": iids, scope: "all" });
+        const found = shaped(z.array(issueShape), answer?.items ?? [], "GitLab");
+        return new Map(found.map((one) => [one.iid, known(issueFacts(one))]));
+      },
+    }),
   };
 }
 
@@ -108,17 +70,6 @@ const issueShape = z.object({
   labels: z.array(z.string()),
   web_url: webAddress,
 });
-
-async function someIssues(
-  client: GitlabClient,
-  repo: string,
-  iids: readonly number[],
-): Promise<TrackerResult<Map<number, IssueFacts>>> {
-  const answer = await client.list(repo, "/issues", { "iids[]": iids, scope: "all" });
-  if (answer === null) return absent;
-  const found = shaped(z.array(issueShape), answer.items, "GitLab");
-  return known(new Map(found.map((one) => [one.iid, issueFacts(one)])));
-}
 
 function issueFacts(node: z.infer<typeof issueShape>): IssueFacts {
   return {

@@ -5,8 +5,8 @@
 import * as z from "zod/mini";
 import type { TrackerResult, PullRequestQuestion } from "../../../ports/tracker.ts";
 import type { CheckFacts, PullRequestFacts, CheckState, ReviewState } from "../../../contract/tracker.ts";
-import { absent, eachOf, known, failureOf, shaped, commitId, count, time, webAddress } from "../result.ts";
-import { Memory, mustAsk, type Updated } from "../memory.ts";
+import { absent, eachOf, known, resultOf, shaped, commitId, count, time, webAddress } from "../result.ts";
+import { Memory, type Updated, type Updates } from "../memory.ts";
 import { plain } from "../text.ts";
 import type { GitlabClient } from "./client.ts";
 
@@ -149,33 +149,18 @@ export class GitlabMergeRequests {
   }
 
   async ask(questions: readonly PullRequestQuestion[]): Promise<Map<string, TrackerResult<PullRequestFacts[]>>> {
-    const answers = new Map<string, TrackerResult<PullRequestFacts[]>>();
-    if (questions.length === 0) return answers;
-    try {
-      const listing = await this.#updated();
-      if (listing === null) return new Map(questions.map((one) => [one.key, absent]));
-      const { list, isComplete, overflowed } = listing;
-      const { now } = this.#client.http.options.account;
-      const asking = new Map<number, Promise<TrackerResult<PullRequestFacts>>>();
-      await eachOf(questions, atOnce, async (question) => {
-        const remembered = this.#memory.get(question);
-        if (!overflowed && !mustAsk(question, remembered, list, now())) {
-          answers.set(question.key, known(remembered!.facts));
-          return;
-        }
-        try {
-          const facts = await this.#factsOf(question, list, isComplete, asking);
-          this.#memory.put(question, facts, now());
-          answers.set(question.key, known(facts));
-        } catch (error) {
-          answers.set(question.key, failureOf(error));
-        }
-      });
-    } catch (error) {
-      const why = failureOf(error);
-      for (const one of questions) if (!answers.has(one.key)) answers.set(one.key, why);
-    }
-    return answers;
+    const { now } = this.#client.http.options.account;
+    return await this.#memory.ask(
+      questions,
+      now,
+      () => this.#updates(),
+      async (pending, updates, give) => {
+        const asking = new Map<number, Promise<TrackerResult<PullRequestFacts>>>();
+        await eachOf(pending, atOnce, async (question) => {
+          give(question, await resultOf(async () => known(await this.#factsOf(question, updates, asking))));
+        });
+      },
+    );
   }
 
   async one(number: number): Promise<TrackerResult<PullRequestFacts>> {
@@ -185,13 +170,12 @@ export class GitlabMergeRequests {
   }
 
   /** The first list goes further back, to avoid one query per branch. */
-  async #updated(): Promise<{ list: Updated[]; isComplete: boolean; overflowed: boolean } | null> {
+  async #updates(): Promise<Updates | null> {
     const order = { state: "all", scope: "all", order_by: "updated_at", sort: "desc" };
     const answer = await this.#client.list(this.#repo, "/merge_requests", order, this.#first ? undefined : 1);
     if (answer === null) return null;
     this.#first = false;
-    const list = this.#list(answer.items);
-    return { list, isComplete: answer.isComplete, overflowed: this.#memory.overflowed(list, answer.isComplete) };
+    return { list: this.#list(answer.items), isComplete: answer.isComplete };
   }
 
   #list(items: unknown[]): Updated[] {
@@ -206,8 +190,7 @@ export class GitlabMergeRequests {
 
   async #factsOf(
     question: PullRequestQuestion,
-    list: readonly Updated[],
-    isComplete: boolean,
+    { list, isComplete }: Updates,
     asking: Map<number, Promise<TrackerResult<PullRequestFacts>>>,
   ): Promise<PullRequestFacts[]> {
     let ofBranch = list.filter((one) => one.branch === question.branch);

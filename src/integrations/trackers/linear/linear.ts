@@ -31,7 +31,7 @@ export function openLinear(settings: TrackerSettings, account: Account, bounds: 
       return known(factsOf(shaped(z.object({ issue: issueShape }), data, "Linear").issue));
     });
   return {
-    settings,
+    http,
     host: null,
     async issue(reference) {
       const key = keyOf(reference, settings.repo);
@@ -55,8 +55,6 @@ export function openLinear(settings: TrackerSettings, account: Account, bounds: 
       }
       return new Map([...keys].map(([text, key]) => [text, key === null ? absent : found.get(key)!]));
     },
-    counts: () => ({ requests: http.requests, notModified: http.notModified }),
-    close: () => http.close(),
   };
 }
 

@@ -1,4 +1,4 @@
-/** What happened between the words: ends of turns, launches, resets, notices. */
+/** Rows between the messages: ends of turns, launches, resets, notices. */
 import { KeyRound, RotateCcw, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import type { TranscriptItem } from "../../../contract/transcript.ts";
@@ -53,12 +53,9 @@ export function MarkRow({ item, open }: { item: MarkItem; open: boolean }) {
         <Callout title="The agent requires sign-in" sign={<KeyRound size={16} aria-hidden />}>
           {safeText(item.message)}
           <ul className="mt-1 list-disc pl-5">
-            {item.methods.map((method, index) => {
-              const { name, description } = {
-                name: textIn(shape(method), "name"),
-                description: textIn(shape(method), "description"),
-              };
-              return <li key={index}>{safeText([name, description].filter(Boolean).join(": "))}</li>;
+            {item.methods.map(shape).map((method, index) => {
+              const texts = [textIn(method, "name"), textIn(method, "description")].filter(Boolean);
+              return <li key={index}>{safeText(texts.join(": "))}</li>;
             })}
           </ul>
         </Callout>
@@ -85,16 +82,16 @@ export function MarkRow({ item, open }: { item: MarkItem; open: boolean }) {
 }
 
 function TurnEnd({ item }: { item: Extract<MarkItem, { item: "turn-end" }> }) {
-  const words = turnEndText(item);
+  const text = turnEndText(item);
   const ms = item.startedAt === null ? 0 : item.at - item.startedAt;
-  if (words === null) return <Line at={item.at}>{ms < 1_000 ? "Done" : `Done in ${formatDuration(ms)}`}</Line>;
-  if (item.stopReason === "cancelled") return <Line at={item.at}>{words}</Line>;
+  if (text === null) return <Line at={item.at}>{ms < 1_000 ? "Done" : `Done in ${formatDuration(ms)}`}</Line>;
+  if (item.stopReason === "cancelled") return <Line at={item.at}>{text}</Line>;
   return (
     <Callout
       title={item.stopReason === "error" ? "The turn failed" : "The turn ended early"}
       tone={item.stopReason === "error" ? "danger" : "alert"}
     >
-      {safeText(item.stopReason === "error" ? item.message || "The agent gave no reason." : words)}
+      {safeText(item.stopReason === "error" ? item.message || "The agent gave no reason." : text)}
     </Callout>
   );
 }

@@ -5,7 +5,7 @@ import { optionKindWords } from "../../../model/tool-call.ts";
 import { questionId } from "../../../contract/question.ts";
 import { call } from "../../shared/data/api.ts";
 import { useSession } from "../../shared/data/live.ts";
-import { OptionButton, PermissionFacts, PermissionText } from "../../shared/ui/permission-request.tsx";
+import { OptionButtons, PermissionFacts, PermissionText } from "../../shared/ui/permission-request.tsx";
 import { clsx } from "clsx";
 import { showToast, useAction } from "../../shared/ui/toast.tsx";
 import { useChat } from "../chat-context.ts";
@@ -48,15 +48,12 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
       )}
       {item.open ? (
         <div className="mt-2 flex flex-wrap gap-2 pl-6">
-          {item.options.map((option) => (
-            <OptionButton
-              key={option.optionId}
-              option={option}
-              disabled={busy || closed !== null}
-              title={closed ?? undefined}
-              onChoose={(optionId) => void answer(optionId)}
-            />
-          ))}
+          <OptionButtons
+            options={item.options}
+            disabled={busy || closed !== null}
+            title={closed ?? undefined}
+            onChoose={answer}
+          />
         </div>
       ) : (
         <p className="mt-1 pl-6 text-xs text-dim">{answerText(item)}</p>
@@ -67,28 +64,21 @@ export function PermissionCard({ item }: { item: PermissionItem }) {
 
 function answerText({ answer, options }: PermissionItem): React.ReactNode {
   if (answer === null) return "Not answered: the turn ended first.";
-  if (answer.outcome === "cancelled")
-    return (
-      <>
-        Withdrawn by {actorLabel(answer.by)} · <Clock at={answer.at} />
-      </>
-    );
-  const option = options.find(({ optionId }) => optionId === answer.optionId);
-  const name = option?.name ?? answer.optionId ?? "answered";
-  const effect = option === undefined ? "" : ` (${optionKindWords(option.kind)})`;
-  if (answer.rule !== undefined) {
-    const { number, text } = answer.rule;
-    return (
-      <>
-        {option?.kind.startsWith("allow") === true ? "Allowed" : "Rejected"} by rule {number}: {safeText(text)} ·{" "}
-        <Clock at={answer.at} />
-      </>
-    );
-  }
   return (
     <>
-      Answered “{safeText(name)}” by {actorLabel(answer.by)}
-      {effect} · <Clock at={answer.at} />
+      {answeredText(answer, options)} · <Clock at={answer.at} />
     </>
   );
+}
+
+function answeredText(answer: NonNullable<PermissionItem["answer"]>, options: PermissionItem["options"]): string {
+  const by = actorLabel(answer.by);
+  if (answer.outcome === "cancelled") return `Withdrawn by ${by}`;
+  const option = options.find(({ optionId }) => optionId === answer.optionId);
+  if (answer.rule !== undefined) {
+    const done = option?.kind.startsWith("allow") === true ? "Allowed" : "Rejected";
+    return `${done} by rule ${answer.rule.number}: ${safeText(answer.rule.text)}`;
+  }
+  const effect = option === undefined ? "" : ` (${optionKindWords(option.kind)})`;
+  return `Answered “${safeText(option?.name ?? answer.optionId ?? "answered")}” by ${by}${effect}`;
 }

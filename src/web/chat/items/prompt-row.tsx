@@ -97,17 +97,11 @@ function SentImage({ prompt, n, name }: SentImageProps) {
   useEffect(() => {
     const abort = new AbortController();
     let made: string | null = null;
-    const load = async (): Promise<void> => {
-      try {
-        const blob = await fetchAttachment({ id: session, prompt, n: String(n) }, abort.signal);
-        if (abort.signal.aborted) return;
-        made = URL.createObjectURL(blob);
-        setAddress(made);
-      } catch {
-        // Its name and size are shown without it.
-      }
-    };
-    void load();
+    fetchAttachment({ id: session, prompt, n: String(n) }, abort.signal).then(
+      (blob) => abort.signal.aborted || setAddress((made = URL.createObjectURL(blob))),
+      // Its name and size are shown without it.
+      () => undefined,
+    );
     return () => {
       abort.abort();
       if (made !== null) URL.revokeObjectURL(made);

@@ -37,31 +37,12 @@ export const Row = memo(function Row({ item, streaming, revealed, awayBefore }: 
 });
 
 function Body({ item, streaming, revealed }: Omit<RowProps, "awayBefore">) {
-  switch (item.item) {
-    case "prompt":
-      return <PromptRow prompt={item} />;
-    case "text":
-      return <TextRow text={item.text} streaming={streaming} />;
-    case "thought":
-      return <ThoughtRow name={item.key} text={item.text} streaming={streaming} open={revealed} />;
-    case "tool":
-      return <ToolCard item={item} open={revealed} />;
-    case "permission":
-      return <PermissionCard item={item} />;
-    case "workspace-output":
-      return <WorkspaceRow name={item.key} text={item.text} open={revealed} />;
-    case "turn-end":
-    case "reset":
-    case "launch":
-    case "ended":
-    case "notice":
-    case "damaged":
-    case "auth":
-    case "mode":
-    case "model":
-    case "config":
-    case "converted":
-    default:
-      return <MarkRow item={item} open={revealed} />;
-  }
+  if (item.item === "prompt") return <PromptRow prompt={item} />;
+  if (item.item === "text") return <TextRow text={item.text} streaming={streaming} />;
+  if (item.item === "thought")
+    return <ThoughtRow name={item.key} text={item.text} streaming={streaming} open={revealed} />;
+  if (item.item === "tool") return <ToolCard item={item} open={revealed} />;
+  if (item.item === "permission") return <PermissionCard item={item} />;
+  if (item.item === "workspace-output") return <WorkspaceRow name={item.key} text={item.text} open={revealed} />;
+  return <MarkRow item={item} open={revealed} />;
 }

@@ -11,6 +11,7 @@ import {
   Search,
   Terminal,
   Wrench,
+  type LucideIcon,
 } from "lucide-react";
 import type { ToolItem } from "../../../contract/transcript.ts";
 import { call } from "../../shared/data/api.ts";
@@ -29,10 +30,8 @@ export function ToolCard({ item, open }: { item: ToolItem; open: boolean }) {
   const shown = full?.of === item ? full.item : item;
   const parts = partsOf(shown);
   const title = safeText(shown.title ?? parts.command ?? shown.kind ?? "Tool call");
-  const failed = shown.status === "failed" || (parts.exitCode !== null && parts.exitCode !== 0);
-  const added = parts.diffs.length > 0;
   // Opens automatically if it fails or changes files.
-  const disclosure = useDisclosure(item.key, open || failed || added);
+  const disclosure = useDisclosure(item.key, open || hasFailed(shown, parts.exitCode) || parts.diffs.length > 0);
   return (
     <article aria-label={`Tool: ${title}`} className="mt-2 rounded-lg border border-line bg-panel">
       <details open={disclosure.isOpen} className="group/card">
@@ -41,7 +40,7 @@ export function ToolCard({ item, open }: { item: ToolItem; open: boolean }) {
           className="flex min-h-9 cursor-pointer list-none items-center gap-2 px-2.5 py-1 text-[13px] select-none pointer-coarse:min-h-11"
         >
           <KindSign kind={shown.kind} />
-          <span className="min-w-0 flex-1 truncate font-mono">{firstLine(title)}</span>
+          <span className="min-w-0 flex-1 truncate font-mono">{title.split("\n", 1)}</span>
           <ToolState item={shown} parts={parts} />
         </summary>
         <div className="flex flex-col gap-2 border-t border-line p-2.5">
@@ -56,9 +55,9 @@ export function ToolCard({ item, open }: { item: ToolItem; open: boolean }) {
 }
 
 function Body({ item, parts, open, title }: { item: ToolItem; parts: ToolParts; open: boolean; title: string }) {
-  const { command, output, diffs, places, input } = parts;
+  const { command, output, diffs, paths, input } = parts;
   const { workspacePath } = useChat();
-  const isEmpty = command === null && output === "" && diffs.length === 0 && places.length === 0 && input === null;
+  const isEmpty = command === null && output === "" && diffs.length === 0 && paths.length === 0 && input === null;
   return (
     <>
       {title.includes("\n") && command === null && <Output text={title} />}
@@ -77,14 +76,14 @@ function Body({ item, parts, open, title }: { item: ToolItem; parts: ToolParts; 
           <CopyButton label="Copy command" text={command} />
         </div>
       )}
-      {places.length > 0 && diffs.length === 0 && (
+      {paths.length > 0 && diffs.length === 0 && (
         <ul aria-label="Files" className="flex flex-col gap-0.5 font-mono text-xs text-dim">
-          {places.slice(0, 50).map((place) => (
-            <li key={place} className="break-all">
-              {safeText(within(workspacePath, place))}
+          {paths.slice(0, 50).map((path) => (
+            <li key={path} className="break-all">
+              {safeText(within(workspacePath, path))}
             </li>
           ))}
-          {places.length > 50 && <li>and {places.length - 50} more</li>}
+          {paths.length > 50 && <li>and {paths.length - 50} more</li>}
         </ul>
       )}
       {diffs.map((diff) => (
@@ -102,38 +101,33 @@ function Body({ item, parts, open, title }: { item: ToolItem; parts: ToolParts; 
 }
 
 function ToolState({ item, parts }: { item: ToolItem; parts: ToolParts }) {
-  const { exitCode, signal } = parts;
-  if (item.abandoned) return <State sign={<CircleDashed size={14} />} tone="text-dim" text="not finished" />;
-  if (item.status === "failed" || (exitCode !== null && exitCode !== 0)) {
-    const text =
-      signal !== null ? `killed by ${signal}` : exitCode !== null && exitCode !== 0 ? `exit ${exitCode}` : "failed";
-    return <State sign={<CircleX size={14} />} tone="text-danger" text={text} />;
-  }
-  if (item.status === "completed") {
-    return (
-      <State sign={<CircleCheck size={14} />} tone="text-good" text={exitCode === null ? "done" : `exit ${exitCode}`} />
-    );
-  }
-  const waiting = item.status === "pending";
-  return (
-    <State
-      sign={<LoaderCircle size={14} className={clsx(!waiting && "animate-spin")} />}
-      tone="text-busy"
-      text={waiting ? "pending" : "running"}
-    />
-  );
-}
-
-function State({ sign, tone, text }: { sign: React.ReactNode; tone: string; text: string }) {
+  const { Sign, tone, text } = stateOf(item, parts);
   return (
     <span className={clsx("flex shrink-0 items-center gap-1 text-xs whitespace-nowrap", tone)}>
-      <span aria-hidden>{sign}</span>
+      <span aria-hidden>
+        <Sign size={14} className={clsx(text === "running" && "animate-spin")} />
+      </span>
       {text}
     </span>
   );
 }
 
-const signs: Record<string, typeof Wrench> = {
+function stateOf(item: ToolItem, { exitCode, signal }: ToolParts): { Sign: LucideIcon; tone: string; text: string } {
+  if (item.abandoned) return { Sign: CircleDashed, tone: "text-dim", text: "not finished" };
+  const code = exitCode === null ? null : `exit ${exitCode}`;
+  if (hasFailed(item, exitCode)) {
+    const text = signal !== null ? `killed by ${signal}` : exitCode === 0 ? "failed" : (code ?? "failed");
+    return { Sign: CircleX, tone: "text-danger", text };
+  }
+  if (item.status === "completed") return { Sign: CircleCheck, tone: "text-good", text: code ?? "done" };
+  return { Sign: LoaderCircle, tone: "text-busy", text: item.status === "pending" ? "pending" : "running" };
+}
+
+function hasFailed({ status }: ToolItem, exitCode: number | null): boolean {
+  return status === "failed" || (exitCode !== null && exitCode !== 0);
+}
+
+const signs: Record<string, LucideIcon> = {
   execute: Terminal,
   edit: Pencil,
   delete: Pencil,
@@ -172,10 +166,6 @@ function ShowAll({ item, onLoaded }: { item: ToolItem; onLoaded: (item: ToolItem
       Show all
     </Button>
   );
-}
-
-function firstLine(text: string): string {
-  return text.split("\n", 1)[0] ?? text;
 }
 
 export function within(directory: string, path: string): string {

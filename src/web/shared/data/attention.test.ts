@@ -8,7 +8,7 @@ const texts = (before: Partial<SessionJson> | undefined, after: Partial<SessionJ
   alertsFor([{ before: before && session(before), after: session(after) }]).map(({ text }) => text);
 const ask = (requestId: string) => ({ requestId, title: `run ${requestId}`, options: [] });
 
-test("[WEB-21] a person is called for a question, a failure and the end of a turn, and for nothing else", () => {
+test("[WEB-21] only a permission request, a failure and the end of a turn alert the user", () => {
   expect(texts({ status: "working" }, { status: "needs_input", permissions: [ask("a")] })).toEqual(["Asks: run a"]);
   expect(texts({ status: "working" }, { status: "needs_input", reason: "It asks." })).toEqual(["It asks."]);
   expect(texts({ status: "working" }, { status: "failed", reason: "It crashed." })).toEqual(["Failed: It crashed."]);
@@ -24,19 +24,19 @@ test("[WEB-21] a person is called for a question, a failure and the end of a tur
   expect(texts({ status: "idle" }, { status: "stopped" })).toEqual([]);
 });
 
-test("[WEB-21] each question calls once; the next one calls again", () => {
+test("[WEB-21] each permission request alerts once", () => {
   const one: Partial<SessionJson> = { status: "needs_input", permissions: [ask("a")] };
   expect(texts(one, { ...one, lastLine: "more words" })).toEqual([]);
   expect(texts(one, { status: "needs_input", permissions: [ask("b")] })).toEqual(["Asks: run b"]);
 });
 
-test("[WEB-21] every tab gives a call the same tag", () => {
+test("[WEB-21] an alert has the same tag in every tab", () => {
   const change = { before: session({ status: "working" }), after: session({ status: "idle", seq: 9 }) };
   expect(alertsFor([change])[0]!.tag).toBe(alertsFor([change])[0]!.tag);
   expect(alertsFor([change])[0]!.tag).toContain("ma-1:9");
 });
 
-test("[WEB-28] what the daemon notifies of is a call, but not once more for what calls by itself", () => {
+test("[WEB-28] the daemon's notifications alert, unless the status already does", () => {
   const note = {
     seq: 3,
     at: "",

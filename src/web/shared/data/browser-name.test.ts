@@ -24,6 +24,6 @@ test.each([
     "Safari on iPhone",
   ],
   ["curl/8", false, "A browser"],
-])("[NOTIFY-14] a browser is listed by a name that a person knows it by: %s", (agent, touch, name) => {
+])("[NOTIFY-14] a browser is listed by a readable name: %s", (agent, touch, name) => {
   expect(browserName(agent, touch)).toBe(name);
 });

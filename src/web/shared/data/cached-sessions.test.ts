@@ -22,7 +22,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("[WEB-13] the sessions of the last visit are shown until the daemon answers, for seven days", () => {
+test("[WEB-13] the sessions of the last visit are shown until the daemon responds, for seven days", () => {
   leave();
   showCachedSessions();
   expect([...live.getState().sessions.keys()]).toEqual(["ma-1"]);
@@ -35,7 +35,7 @@ test("[WEB-13] the sessions of the last visit are shown until the daemon answers
   expect(kept.size).toBe(0);
 });
 
-test("[WEB-13] what the daemon said is never replaced, and what it never said is not kept", () => {
+test("[WEB-13] cached sessions never replace the daemon's, and are not cached again", () => {
   leave();
   live.setState({ loaded: true });
   showCachedSessions();

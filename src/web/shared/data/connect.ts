@@ -3,13 +3,7 @@ import { follow } from "../../../client/follow.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
 import type { Frame } from "../../../contract/stream.ts";
 import type { SessionJson } from "../../../contract/session.ts";
-import {
-  dropSession,
-  dropStaleSessions,
-  dropCachedSessions,
-  cacheSessions,
-  showCachedSessions,
-} from "./session-cache.ts";
+import * as cache from "./session-cache.ts";
 import { call, resetChallenge, leave, logOut, prove, sentenceOf, tabs, notifyTabs, type TabMessage } from "./api.ts";
 import { deviceKey, hasOtherKey } from "./device-key.ts";
 import { beforePaint, flushNow } from "./frames.ts";
@@ -108,21 +102,18 @@ function followDaemon(): void {
     socket: WebSocket,
     prove,
     onFrame: applyFrame,
-    onState: (state) => {
-      if (state.state === "open") live.setState({ line: { is: "open" } });
-      else if (state.state === "connecting") live.setState({ line: { is: "connecting", attempt: state.attempt } });
-      else if (state.state === "waiting") {
-        resetChallenge();
-        live.setState({ line: { is: "waiting", attempt: state.attempt, until: Date.now() + state.delayMs } });
-        showCachedSessions();
-        void checkLogin();
-      } else live.setState({ line: { is: "closed" } });
+    onState: ({ state }) => {
+      if (state === "waiting") resetChallenge();
+      live.setState({ connected: state === "open" });
+      if (state !== "waiting") return;
+      cache.showCachedSessions();
+      void checkLogin();
     },
   });
 }
 
 addEventListener("online", wake);
-addEventListener("pagehide", cacheSessions);
+addEventListener("pagehide", cache.cacheSessions);
 // A new login link opened in this tab changes only the part after the #: the page is not reloaded.
 addEventListener("hashchange", () => {
   if (location.hash.includes("login=")) void connect();
@@ -135,7 +126,7 @@ live.subscribe(({ login }) => {
   if (login.is !== "out" || following === null) return;
   const old = following;
   following = null;
-  dropCachedSessions();
+  cache.dropCachedSessions();
   old.close();
 });
 
@@ -165,8 +156,8 @@ function applyFrame(frame: Frame): void {
     const existing = frame.sessions.filter((session) => !isDeleted(session));
     const sessions = new Map(existing.map((session) => [session.id, session]));
     live.setState(({ snapshots }) => ({ loaded: true, sessions, snapshots: snapshots + 1 }));
-    dropStaleSessions(new Set(sessions.keys()));
-    dropCachedSessions();
+    cache.dropStaleSessions(new Set(sessions.keys()));
+    cache.dropCachedSessions();
     return;
   }
   pending.push(frame);
@@ -196,8 +187,8 @@ function applyPending(): void {
     sessions.set(after.id, after);
   }
   live.setState({ sessions, ...(gone.size === 0 ? {} : { deleted: new Set([...deleted, ...gone]) }) });
-  for (const id of gone) dropSession(id);
-  if (gone.size > 0) dropCachedSessions();
+  for (const id of gone) cache.dropSession(id);
+  if (gone.size > 0) cache.dropCachedSessions();
   emitEvents(frames.flatMap((frame) => frame.events));
   emitChanges(changes);
 }

@@ -57,3 +57,8 @@ function done<T>(request: IDBRequest<T>): Promise<T> {
     request.addEventListener("error", () => reject(why()));
   });
 }
+
+/** Decodes base64url. */
+export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+}

@@ -3,7 +3,7 @@ import { beforePaint, flushNow } from "./frames.ts";
 
 afterEach(() => void vi.unstubAllGlobals());
 
-test("[WEB-53] what is asked for before one drawing, and on the way, is done in that one; then there is a rest", () => {
+test("[WEB-53] callbacks before one paint run together, then a pause follows", () => {
   const frames: (() => void)[] = [];
   vi.stubGlobal("requestAnimationFrame", (act: () => void) => frames.push(act));
   const rests: (() => void)[] = [];

@@ -7,15 +7,15 @@
 const intervalMs = 45;
 
 let acts: (() => void)[] = [];
-let asked = false;
+let scheduled = false;
 let running = false;
 let lastAt = -Infinity;
 
 /** Calls back before the next paint; callbacks added meanwhile run in the same batch. Never called in a hidden tab. */
 export function beforePaint(act: () => void): void {
   acts.push(act);
-  if (running || asked) return;
-  asked = true;
+  if (running || scheduled) return;
+  scheduled = true;
   const wait = lastAt + intervalMs - performance.now();
   // A timer instead of frame after frame: a frame without a paint costs time too.
   if (wait > 0) setTimeout(() => requestAnimationFrame(flushNow), wait);
@@ -25,7 +25,7 @@ export function beforePaint(act: () => void): void {
 /** Runs the pending callbacks now. */
 export function flushNow(): void {
   if (running) return;
-  asked = false;
+  scheduled = false;
   if (acts.length === 0) return;
   running = true;
   try {

@@ -17,16 +17,10 @@ export type Login =
   /** Plain HTTP from another machine: browsers store no keys for such a page. */
   | { is: "insecure" };
 
-export type Line =
-  | { is: "connecting"; attempt: number }
-  | { is: "open" }
-  /** Retried at `until`. */
-  | { is: "waiting"; attempt: number; until: number }
-  | { is: "closed" };
-
 export interface Live {
   login: Login;
-  line: Line;
+  /** Whether the event stream is open. */
+  connected: boolean;
   /** This browser as the daemon knows it; null before the first response. */
   device: FollowingDevice | null;
   /** Of the daemon that responded last; null before the first response. */
@@ -42,7 +36,7 @@ export interface Live {
 
 export const live = createStore<Live>(() => ({
   login: { is: "checking" },
-  line: { is: "connecting", attempt: 0 },
+  connected: false,
   device: null,
   daemon: null,
   loaded: false,
@@ -65,31 +59,38 @@ export function useSession(id: string): SessionJson | undefined {
   return useStore(live, (state) => state.sessions.get(id));
 }
 
-export type SessionEventJson = EventJson & { session: string };
-type Listener = (events: readonly SessionEventJson[]) => void;
+export function onReconnect(listener: () => void): () => void {
+  return live.subscribe(({ connected }, before) => {
+    if (connected && !before.connected) listener();
+  });
+}
 
-const listeners = new Map<string, Set<Listener>>();
-const all = "*";
+function createEmitter<T>() {
+  const listeners = new Set<(value: T) => void>();
+  return {
+    on: (listener: (value: T) => void): (() => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    emit: (value: T): void => {
+      for (const listener of listeners) listener(value);
+    },
+  };
+}
+
+export type SessionEventJson = EventJson & { session: string };
+const events = createEmitter<readonly SessionEventJson[]>();
+export const emitEvents = events.emit;
 
 /**
  * Calls back with each batch of a session's new events (`*`: of all sessions). After a lost connection the events in
  * between follow, or the session's `seq` in the store shows that some are missing.
  */
-export function onEvents(session: string, listener: Listener): () => void {
-  const set = listeners.get(session) ?? new Set();
-  listeners.set(session, set.add(listener));
-  return () => {
-    set.delete(listener);
-    if (set.size === 0) listeners.delete(session);
-  };
-}
-
-export function emitEvents(events: readonly SessionEventJson[]): void {
-  if (listeners.size === 0 || events.length === 0) return;
-  for (const listener of listeners.get(all) ?? []) listener(events);
-  for (const [session, batch] of Map.groupBy(events, (event) => event.session)) {
-    for (const listener of listeners.get(session) ?? []) listener(batch);
-  }
+export function onEvents(session: string, listener: (events: readonly SessionEventJson[]) => void): () => void {
+  return events.on((all) => {
+    const batch = session === "*" ? all : all.filter((event) => event.session === session);
+    if (batch.length > 0) listener(batch);
+  });
 }
 
 /** A session as it was and as it is; `before` is undefined for a new one. */
@@ -97,29 +98,11 @@ export interface SessionChange {
   before: SessionJson | undefined;
   after: SessionJson;
 }
-const changeListeners = new Set<(changes: readonly SessionChange[]) => void>();
-
 /** Calls back with the changes of the stream. A snapshot is not a change: it does not show when it happened. */
-export function onChanges(listener: (changes: readonly SessionChange[]) => void): () => void {
-  changeListeners.add(listener);
-  return () => changeListeners.delete(listener);
-}
-
-export function emitChanges(changes: readonly SessionChange[]): void {
-  if (changes.length > 0) for (const listener of changeListeners) listener(changes);
-}
-
-const deviceListeners = new Set<(added: DeviceJson | null) => void>();
+export const { on: onChanges, emit: emitChanges } = createEmitter<readonly SessionChange[]>();
 
 /** Calls back when the list of devices changed, with the new device if there is one. */
-export function onDevices(listener: (added: DeviceJson | null) => void): () => void {
-  deviceListeners.add(listener);
-  return () => deviceListeners.delete(listener);
-}
-
-export function emitDevices(added: DeviceJson | null): void {
-  for (const listener of deviceListeners) listener(added);
-}
+export const { on: onDevices, emit: emitDevices } = createEmitter<DeviceJson | null>();
 
 /** Whether this device has a right. True until the daemon reports its rights: the daemon refuses on its own. */
 export function useMay(right: Right): boolean {

@@ -6,7 +6,7 @@ import { base64url } from "../../../client/signer.ts";
 import { loginText, minIterations } from "../../../contract/device-proof.ts";
 import type { Output } from "../../../contract/operations.ts";
 import { browserName } from "./browser-name.ts";
-import { deviceKey, storeKey, type StoredKey } from "./device-key.ts";
+import { bytesOf, deviceKey, storeKey, type StoredKey } from "./device-key.ts";
 import { callUnsigned } from "./api.ts";
 
 export type Credentials = { code: string } | { passphrase: string };
@@ -57,9 +57,7 @@ async function provePassphrase(
   if (challenge.iterations < minIterations) {
     throw new Error("The server asked for a passphrase proof that is too weak. It may not be Holdfast.");
   }
-  const salt = Uint8Array.from(atob(challenge.salt.replaceAll("-", "+").replaceAll("_", "/")), (letter) =>
-    letter.charCodeAt(0),
-  );
+  const salt = bytesOf(challenge.salt);
   const typed = new TextEncoder().encode(passphrase.normalize("NFC"));
   const key = await crypto.subtle.importKey("raw", typed, "PBKDF2", false, ["deriveBits"]);
   const how = { name: "PBKDF2", hash: "SHA-256", salt, iterations: challenge.iterations };

@@ -150,7 +150,8 @@ export function startCounting(): void {
     const waiting = needsYouCount(live.getState());
     if (waiting === shown) return;
     shown = waiting;
-    document.title = titleWith(document.title, waiting);
+    const bare = document.title.replace(/^\(\d+\) /, "");
+    document.title = waiting === 0 ? bare : `(${waiting}) ${bare}`;
     const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
     if (icon !== null) icon.href = waiting === 0 ? "/icon.svg" : badgedIcon(waiting);
     // For a page installed as an app.
@@ -165,9 +166,4 @@ export function startCounting(): void {
 export function setPageTitle(name: string | null): void {
   const count = /^\(\d+\) /.exec(document.title)?.[0] ?? "";
   document.title = `${count}${name === null ? "Holdfast" : `${name} · Holdfast`}`;
-}
-
-function titleWith(title: string, count: number): string {
-  const bare = title.replace(/^\(\d+\) /, "");
-  return count === 0 ? bare : `(${count}) ${bare}`;
 }

@@ -1,5 +1,6 @@
 /** Display settings of this browser. No session state. */
 import { createStore, useStore } from "zustand";
+import { readJson, store } from "./storage.ts";
 
 export interface Preferences {
   theme: "system" | "light" | "dark";
@@ -37,15 +38,12 @@ const defaults: Preferences = {
   diffAs: "unified",
 };
 
-export const preferences = createStore<Preferences>(() => ({ ...defaults, ...stored() }));
+export const preferences = createStore<Preferences>(() => ({
+  ...defaults,
+  ...(readJson(key) as Partial<Preferences> | null),
+}));
 
-preferences.subscribe((state) => {
-  try {
-    localStorage.setItem(key, JSON.stringify(state));
-  } catch {
-    // Storage full or forbidden: they last until the page is closed.
-  }
-});
+preferences.subscribe((state) => void store(key, JSON.stringify(state)));
 preferences.subscribe(applyTheme);
 applyTheme(preferences.getState());
 
@@ -56,12 +54,4 @@ export function usePreference<K extends keyof Preferences>(name: K): [Preference
 
 function applyTheme({ theme }: Preferences): void {
   document.documentElement.style.colorScheme = theme === "system" ? "light dark" : theme;
-}
-
-function stored(): Partial<Preferences> {
-  try {
-    return JSON.parse(localStorage.getItem(key) ?? "{}") as Partial<Preferences>;
-  } catch {
-    return {};
-  }
 }

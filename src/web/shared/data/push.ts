@@ -2,8 +2,10 @@
  * This browser's push subscription: created with the browser's push service for the daemon's key, then registered with
  * the daemon. The preferences store the id that the daemon gave it.
  */
+import { base64url } from "../../../client/signer.ts";
 import { HoldfastError } from "../../../contract/errors.ts";
 import { call, sentenceOf } from "./api.ts";
+import { bytesOf } from "./device-key.ts";
 import { browserName, isAppleTouch } from "./browser-name.ts";
 import { live } from "./live.ts";
 import { preferences } from "./preferences.ts";
@@ -131,16 +133,7 @@ async function withDeadline<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
-  const text = atob(base64url.replaceAll("-", "+").replaceAll("_", "/"));
-  return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
-}
-
 /** Must match the id in src/integrations/notifiers/web-push.ts. */
 async function idOf({ endpoint }: PushSubscription): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(endpoint)));
-  return btoa(String.fromCharCode(...digest))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .slice(0, 16);
+  return base64url(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(endpoint))).slice(0, 16);
 }

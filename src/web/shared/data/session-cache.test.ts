@@ -12,7 +12,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("[WEB-18] a session's last state is recalled for seven days and then thrown away", () => {
+test("[WEB-18] a session's cached state expires after seven days", () => {
   expect(writeState("ma-1", { items: [1, 2] })).toBe(true);
   expect(readState("ma-1")).toEqual({ items: [1, 2] });
   vi.setSystemTime(Date.now() + 7 * day - 1);
@@ -22,13 +22,13 @@ test("[WEB-18] a session's last state is recalled for seven days and then thrown
   expect(localStorage.length).toBe(0);
 });
 
-test("[WEB-19] what does not fit is left out, and the old state does not stay in its place", () => {
+test("[WEB-19] a state that does not fit is not stored, and the old one is removed", () => {
   expect(writeState("ma-1", "small")).toBe(true);
   expect(writeState("ma-1", "x".repeat(3_000))).toBe(false);
   expect(readState("ma-1")).toBeNull();
 });
 
-test("[WEB-20] a deleted session leaves nothing, here or after it was deleted elsewhere", () => {
+test("[WEB-20] a deleted session leaves nothing, whether deleted here or elsewhere", () => {
   writeState("ma-1", 1);
   localStorage.setItem("holdfast:draft:ma-1", "half a thought");
   localStorage.setItem("holdfast:review:ma-1", "[]");
@@ -45,7 +45,7 @@ test("[WEB-20] a deleted session leaves nothing, here or after it was deleted el
   expect(Object.keys(localStorage).toSorted()).toEqual(["holdfast:acp-state:v1:ma-2", "holdfast:token"]);
 });
 
-test("[WEB-18] an entry that is not ours, or damaged, is nothing", () => {
+test("[WEB-18] a foreign or damaged entry is ignored", () => {
   localStorage.setItem("holdfast:acp-state:v1:ma-1", "{");
   localStorage.setItem("holdfast:acp-state:v1:ma-2", "null");
   dropStaleSessions(new Set(["ma-1", "ma-2"]));

@@ -3,9 +3,9 @@
  * over quota or after seven days. Drafts, unsent prompts and review comments are the user's. A deleted session leaves
  * nothing behind.
  */
-import { createStore } from "zustand";
 import type { SessionJson } from "../../../contract/session.ts";
 import { live } from "./live.ts";
+import { readJson, storage, store } from "./storage.ts";
 
 const maxAgeMs = 7 * 24 * 3_600_000;
 const sessionsKey = "holdfast:sessions:v1";
@@ -21,13 +21,6 @@ export const unsentKey = (id: string): string => `holdfast:outbox:${id}`;
 export const reviewKey = (id: string): string => `holdfast:review:${id}`;
 const keys = [stateKey, draftKey, seenKey, unsentKey, reviewKey];
 
-/** Whether the browser refused to store something. Sent data is never lost by it; unsent text could be. */
-export const storage = createStore<{ full: boolean; hidden: boolean }>(() => ({ full: false, hidden: false }));
-
-export function reportFull(): void {
-  if (!storage.getState().full) storage.setState({ full: true });
-}
-
 /** The cached transcript of a session; null if there is none. */
 export function readState(id: string): unknown {
   return readEntry(stateKey(id));
@@ -41,7 +34,7 @@ export function hasState(id: string): boolean {
 /** False if the storage is full: the caller then loads from the daemon again. */
 export function writeState(id: string, value: unknown): boolean {
   const isWritten = writeEntry(stateKey(id), value);
-  if (!isWritten) reportFull();
+  if (!isWritten) storage.setState({ full: true });
   return isWritten;
 }
 
@@ -85,40 +78,17 @@ export function dropCachedSessions(): void {
   localStorage.removeItem(sessionsKey);
 }
 
-interface Entry {
-  savedAt: number;
-  value: unknown;
-}
-
 function readEntry(key: string): unknown {
-  const text = localStorage.getItem(key);
-  if (text === null) return null;
-  const entry = parseEntry(text);
-  if (entry !== null && Date.now() - entry.savedAt < maxAgeMs) return entry.value;
+  const { savedAt, value } = (readJson(key) ?? {}) as { savedAt?: unknown; value?: unknown };
+  if (typeof savedAt === "number" && Date.now() - savedAt < maxAgeMs) return value;
   localStorage.removeItem(key);
   return null;
 }
 
 /** False if it does not fit; the old value is removed then too. */
 function writeEntry(key: string, value: unknown, maxCharacters = Infinity): boolean {
-  const text = JSON.stringify({ savedAt: Date.now(), value } satisfies Entry);
-  try {
-    if (text.length <= maxCharacters) {
-      localStorage.setItem(key, text);
-      return true;
-    }
-  } catch {
-    // Over quota.
-  }
-  localStorage.removeItem(key);
-  return false;
-}
-
-function parseEntry(text: string): Entry | null {
-  try {
-    const entry = JSON.parse(text) as Partial<Entry> | null;
-    return typeof entry?.savedAt === "number" ? (entry as Entry) : null;
-  } catch {
-    return null;
-  }
+  const text = JSON.stringify({ savedAt: Date.now(), value });
+  const isWritten = text.length <= maxCharacters && store(key, text);
+  if (!isWritten) localStorage.removeItem(key);
+  return isWritten;
 }

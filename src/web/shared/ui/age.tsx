@@ -1,29 +1,12 @@
 /** A short relative time ("5m"); all of them update together every half minute. */
-import { useSyncExternalStore } from "react";
+import { createStore, useStore } from "zustand";
 import { formatAge } from "../../../model/duration.ts";
 
-const everyMs = 30_000;
-let now = Date.now();
-let timer: ReturnType<typeof setInterval> | undefined;
-const listeners = new Set<() => void>();
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  if (timer === undefined) now = Date.now();
-  timer ??= setInterval(() => {
-    now = Date.now();
-    for (const notify of listeners) notify();
-  }, everyMs);
-  return () => {
-    listeners.delete(listener);
-    if (listeners.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
-  };
-}
+const clock = createStore(() => Date.now());
+setInterval(() => clock.setState(Date.now(), true), 30_000);
 
 export function Age({ of, className }: { of: string | null; className?: string }) {
-  const shown = useSyncExternalStore(subscribe, () => now);
+  const shown = useStore(clock);
   if (of === null) return null;
   const at = new Date(of);
   return (

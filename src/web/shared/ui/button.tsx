@@ -1,9 +1,10 @@
 import { cva, type VariantProps } from "class-variance-authority";
 import type { ComponentProps, ReactNode } from "react";
 import { clsx } from "clsx";
+import type { LucideIcon } from "lucide-react";
 import { Link } from "wouter";
 
-const look = cva(
+const styles = cva(
   "inline-flex items-center justify-center gap-1.5 whitespace-nowrap rounded-md font-medium transition-colors disabled:opacity-50 disabled:cursor-not-allowed select-none",
   {
     variants: {
@@ -25,15 +26,37 @@ const look = cva(
   },
 );
 
-export type ButtonProps = ComponentProps<"button"> & VariantProps<typeof look>;
+export type ButtonProps = ComponentProps<"button"> & VariantProps<typeof styles>;
 
 export function Button({ variant, size, className, type = "button", ...rest }: ButtonProps) {
-  return <button type={type} className={clsx(look({ variant, size }), className)} {...rest} />;
+  return <button type={type} className={clsx(styles({ variant, size }), className)} {...rest} />;
+}
+
+interface IconButtonProps extends Omit<ButtonProps, "aria-label" | "children"> {
+  label: string;
+  Sign: LucideIcon;
+  signSize?: number;
 }
 
 /** A button with only an icon: `label` is its name. */
-export function IconButton({ label, ...rest }: Omit<ButtonProps, "size" | "aria-label"> & { label: string }) {
-  return <Button variant="quiet" size="icon" aria-label={label} title={label} {...rest} />;
+export function IconButton({ label, Sign, signSize = 16, ...rest }: IconButtonProps) {
+  return (
+    <Button variant="quiet" size="icon" aria-label={label} title={label} {...rest}>
+      <Sign size={signSize} aria-hidden />
+    </Button>
+  );
+}
+
+type ExternalLinkProps = Omit<ComponentProps<"a">, "href"> & { href: string | null | undefined };
+
+/** A link to another site, in its own tab; without an address only the text. */
+export function ExternalLink({ href, className = "text-accent underline", children, ...rest }: ExternalLinkProps) {
+  if (typeof href !== "string") return <span>{children}</span>;
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow" className={className} {...rest}>
+      {children}
+    </a>
+  );
 }
 
 export function BoardLink(): ReactNode {

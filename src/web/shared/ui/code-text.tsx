@@ -1,7 +1,7 @@
 /** Commands, ids and other fixed-width text, and the buttons that copy it. */
 import { useState } from "react";
 import { Check, Copy } from "lucide-react";
-import { Button, type ButtonProps } from "./button.tsx";
+import { IconButton, type ButtonProps } from "./button.tsx";
 import { showToast } from "./toast.tsx";
 
 const confirmedMs = 1_500;
@@ -26,11 +26,14 @@ export function CopyButton({ label, text, ...rest }: { label: string; text: stri
     setCopied(true);
     setTimeout(() => setCopied(false), confirmedMs);
   };
-  const name = copied ? "Copied" : label;
   return (
-    <Button variant="quiet" size="icon" aria-label={name} title={name} onClick={() => void copy()} {...rest}>
-      {copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
-    </Button>
+    <IconButton
+      label={copied ? "Copied" : label}
+      Sign={copied ? Check : Copy}
+      signSize={14}
+      onClick={() => void copy()}
+      {...rest}
+    />
   );
 }
 

@@ -1,10 +1,11 @@
 /** Modal dialogs. On a phone they slide up from the bottom. */
 import { Dialog as Radix } from "radix-ui";
 import { X } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { IconButton, Button } from "./button.tsx";
 import { clsx } from "clsx";
-import { sentenceOf } from "../data/api.ts";
+import { Fault } from "./field.tsx";
+import { useSubmit } from "./toast.tsx";
 
 export interface DialogProps {
   open: boolean;
@@ -15,10 +16,9 @@ export interface DialogProps {
   children?: ReactNode;
   /** Buttons, the confirming one last. */
   actions?: ReactNode;
-  className?: string;
 }
 
-export function Dialog({ open, onClose, title, description, children, actions, className }: DialogProps) {
+export function Dialog({ open, onClose, title, description, children, actions }: DialogProps) {
   return (
     <Radix.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Radix.Portal>
@@ -29,15 +29,12 @@ export function Dialog({ open, onClose, title, description, children, actions, c
             "fixed z-50 flex max-h-[85dvh] w-full flex-col gap-3 overflow-y-auto border border-line bg-raised p-4 shadow-xl",
             "bottom-0 left-0 rounded-t-xl pb-[max(1rem,env(safe-area-inset-bottom))]",
             "sm:bottom-auto sm:left-1/2 sm:top-[12vh] sm:max-w-lg sm:-translate-x-1/2 sm:rounded-xl",
-            className,
           )}
         >
           <div className="flex items-start justify-between gap-2">
             <Radix.Title className="pt-1 text-base font-semibold">{title}</Radix.Title>
             <Radix.Close asChild>
-              <IconButton label="Close">
-                <X size={16} />
-              </IconButton>
+              <IconButton label="Close" Sign={X} />
             </Radix.Close>
           </div>
           {description !== undefined && (
@@ -66,17 +63,7 @@ interface ConfirmDialogProps {
 
 /** Asks before something irreversible, and stays open with the error if it fails. */
 export function ConfirmDialog({ title, description, keep, confirm, act, onClose }: ConfirmDialogProps) {
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
-  const run = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await act();
-    } catch (error) {
-      setFault(sentenceOf(error));
-      setBusy(false);
-    }
-  };
+  const { busy, fault, submit } = useSubmit();
   return (
     <Dialog
       open
@@ -86,17 +73,13 @@ export function ConfirmDialog({ title, description, keep, confirm, act, onClose 
       actions={
         <>
           <Button onClick={onClose}>{keep}</Button>
-          <Button variant="danger" disabled={busy} onClick={() => void run()}>
+          <Button variant="danger" disabled={busy} onClick={() => void submit(act)}>
             {confirm}
           </Button>
         </>
       }
     >
-      {fault !== null && (
-        <p role="alert" className="text-danger">
-          {fault}
-        </p>
-      )}
+      <Fault text={fault} />
     </Dialog>
   );
 }

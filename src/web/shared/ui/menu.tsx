@@ -34,16 +34,14 @@ export interface MenuItemProps {
   /** Explanation below the label. */
   note?: string;
   danger?: boolean;
-  disabled?: boolean;
 }
 
-export function MenuItem({ onSelect, children, note, danger = false, disabled = false }: MenuItemProps) {
+export function MenuItem({ onSelect, children, note, danger = false }: MenuItemProps) {
   return (
     <Radix.Item
-      disabled={disabled}
       onSelect={onSelect}
       className={clsx(
-        "flex cursor-default flex-col rounded-md px-2 py-1.5 outline-none data-[highlighted]:bg-sunken data-[disabled]:opacity-50 pointer-coarse:py-2.5",
+        "flex cursor-default flex-col rounded-md px-2 py-1.5 outline-none data-[highlighted]:bg-sunken pointer-coarse:py-2.5",
         danger && "text-danger",
       )}
     >

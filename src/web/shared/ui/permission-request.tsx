@@ -5,7 +5,7 @@
 import { useId, useState, type ReactNode } from "react";
 import { optionKindWords } from "../../../model/tool-call.ts";
 import type { SessionJson } from "../../../contract/session.ts";
-import { Button } from "./button.tsx";
+import { Button, type ButtonProps } from "./button.tsx";
 import { clsx } from "clsx";
 import { formatCount, requestText } from "./safe-text.ts";
 
@@ -37,16 +37,12 @@ export function PermissionText({ text, className }: { text: string; className?: 
 /** The tool call beyond its title: what it runs, and where. */
 export function PermissionFacts({ request, more }: { request: PermissionRequest; more?: ReactNode }) {
   const { title, kind = null, command = null, cwd = null, paths = [] } = request;
-  const rows: [string, string][] = [
-    ...(kind === null ? [] : [["Kind", kind] as [string, string]]),
-    ...(command === null || command === title ? [] : [["Runs", command] as [string, string]]),
-    ...(cwd === null ? [] : [["In", cwd] as [string, string]]),
-    ...(paths.length === 0 ? [] : [["Paths", paths.join("\n")] as [string, string]]),
-  ];
+  const facts = { Kind: kind, Runs: command === title ? null : command, In: cwd, Paths: paths.join("\n") || null };
+  const rows = Object.entries(facts).flatMap(([name, value]) => (value === null ? [] : [{ name, value }]));
   if (rows.length === 0 && request.more !== true) return null;
   return (
     <dl className="mt-1 grid max-h-60 grid-cols-[auto_1fr] gap-x-2 overflow-y-auto text-xs" tabIndex={0}>
-      {rows.map(([name, value]) => (
+      {rows.map(({ name, value }) => (
         <div key={name} className="contents">
           <dt className="text-dim">{name}</dt>
           <dd className="min-w-0">
@@ -59,34 +55,29 @@ export function PermissionFacts({ request, more }: { request: PermissionRequest;
   );
 }
 
-export interface OptionButtonProps {
-  option: PermissionRequest["options"][number];
-  size?: "small" | "normal";
-  disabled: boolean;
-  title?: string | undefined;
-  onChoose: (optionId: string) => void;
+interface OptionButtonsProps extends ButtonProps {
+  options: PermissionRequest["options"];
+  onChoose: (optionId: string) => unknown;
 }
 
-/** The agent's name for the option, and below it what choosing it does. */
-export function OptionButton({ option, size = "normal", disabled, title, onChoose }: OptionButtonProps) {
+/** The agent's name for each option, and below it what choosing it does. */
+export function OptionButtons({ options, onChoose, ...rest }: OptionButtonsProps) {
   const id = useId();
-  const { optionId, name, kind } = option;
-  const variant = kind === "allow_once" ? "primary" : kind.startsWith("reject") ? "danger" : "plain";
-  return (
-    <span className="inline-flex max-w-full flex-col items-stretch gap-0.5">
-      <Button
-        size={size}
-        variant={variant}
-        disabled={disabled}
-        title={title}
-        aria-describedby={id}
-        onClick={() => onChoose(optionId)}
-      >
-        {requestText(name)}
-      </Button>
-      <span id={id} className={clsx("text-center text-[11px]", kind === "allow_always" ? "text-alert" : "text-dim")}>
-        {optionKindWords(kind)}
+  return options.map(({ optionId, name, kind }) => {
+    const variant = kind === "allow_once" ? "primary" : kind.startsWith("reject") ? "danger" : "plain";
+    const note = `${id}-${optionId}`;
+    return (
+      <span key={optionId} className="inline-flex max-w-full flex-col items-stretch gap-0.5">
+        <Button variant={variant} aria-describedby={note} onClick={() => onChoose(optionId)} {...rest}>
+          {requestText(name)}
+        </Button>
+        <span
+          id={note}
+          className={clsx("text-center text-[11px]", kind === "allow_always" ? "text-alert" : "text-dim")}
+        >
+          {optionKindWords(kind)}
+        </span>
       </span>
-    </span>
-  );
+    );
+  });
 }

@@ -1,4 +1,4 @@
-/** A pull request in one line: number, checks, review. In words as well as in color. */
+/** A pull request in one line: number, checks, review. As text as well as in color. */
 import {
   CircleCheck,
   CircleDashed,
@@ -13,6 +13,7 @@ import {
 } from "lucide-react";
 import type { PullRequestJson } from "../../../contract/session.ts";
 import { Age } from "./age.tsx";
+import { ExternalLink } from "./button.tsx";
 import { clsx } from "clsx";
 import { plainText, webAddress } from "./safe-text.ts";
 
@@ -55,25 +56,18 @@ export function PullRequest({ of, detailed = false, className }: Shown) {
 }
 
 function Name({ of: { url, number, state, draft, title } }: { of: PullRequestJson }) {
-  const href = webAddress(url);
   const name = number === undefined ? (/(\d+)\/?$/.exec(url)?.[1] ?? "") : String(number);
-  const label = (
-    <>
-      <StateSign state={state} draft={draft === true} />
-      <span>PR {name === "" ? state : `#${name}`}</span>
-    </>
-  );
-  if (href === null) return <span className="inline-flex items-center gap-1">{label}</span>;
   return (
-    <a
-      href={href}
-      target="_blank"
-      rel="noopener noreferrer"
+    <ExternalLink
+      href={webAddress(url)}
       title={title === undefined ? undefined : plainText(title)}
-      className="inline-flex items-center gap-1 text-accent underline-offset-2 hover:underline pointer-coarse:py-2"
+      className="inline-flex items-center text-accent underline-offset-2 hover:underline pointer-coarse:py-2"
     >
-      {label}
-    </a>
+      <span className="inline-flex items-center gap-1">
+        <StateSign state={state} draft={draft === true} />
+        <span>PR {name === "" ? state : `#${name}`}</span>
+      </span>
+    </ExternalLink>
   );
 }
 

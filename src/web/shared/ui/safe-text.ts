@@ -28,6 +28,19 @@ export function formatCount(number: number): string {
   return number.toLocaleString("en-US");
 }
 
+/** 1 file, 2 files */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** The work that exists only in a worktree: nothing, "2 uncommitted files", "1 unpushed commit". */
+export function workCounts({ uncommitted, unpushed }: { uncommitted: number; unpushed: readonly unknown[] }): string[] {
+  return [
+    ...(uncommitted === 0 ? [] : [countOf(uncommitted, "uncommitted file")]),
+    ...(unpushed.length === 0 ? [] : [countOf(unpushed.length, "unpushed commit")]),
+  ];
+}
+
 /** The http(s) address in a text that is one, else null. */
 export function webAddress(text: string): string | null {
   const parsed = URL.parse(text);

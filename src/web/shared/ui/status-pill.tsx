@@ -2,7 +2,7 @@ import type { Status } from "../../../contract/ids.ts";
 import { statusLabel, type Tone, toneOf } from "../../../model/board.ts";
 import { clsx } from "clsx";
 
-const looks: Record<Tone, string> = {
+const tones: Record<Tone, string> = {
   alert: "bg-alert-soft text-alert",
   busy: "bg-busy-soft text-busy",
   good: "bg-good-soft text-good",
@@ -24,7 +24,7 @@ export function StatusPill({
       data-status={status}
       className={clsx(
         "inline-flex items-center gap-1.5 rounded-full px-2 py-0.5 text-xs font-medium whitespace-nowrap",
-        looks[tone],
+        tones[tone],
         className,
       )}
     >

@@ -1,11 +1,12 @@
 /** Short messages at the edge of the page, and actions whose errors become one. */
-import { useState, useSyncExternalStore } from "react";
+import { useState } from "react";
 import { X } from "lucide-react";
+import { createStore, useStore } from "zustand";
 import { sentenceOf } from "../data/api.ts";
 import { IconButton } from "./button.tsx";
 import { clsx } from "clsx";
 
-export interface Toast {
+interface Toast {
   id: number;
   tone: "plain" | "fault";
   text: string;
@@ -13,35 +14,37 @@ export interface Toast {
 
 /** Long enough to read two lines; a fault stays until dismissed. */
 const shownMs = 6_000;
-let toasts: readonly Toast[] = [];
+const toasts = createStore<readonly Toast[]>(() => []);
 let next = 1;
-const listeners = new Set<() => void>();
 
 export function showToast(text: string, tone: Toast["tone"] = "plain"): void {
   const toast = { id: next++, tone, text };
-  change([...toasts.filter((old) => old.text !== text), toast].slice(-4));
+  toasts.setState((shown) => [...shown.filter((old) => old.text !== text), toast].slice(-4), true);
   if (tone === "plain") setTimeout(() => close(toast.id), shownMs);
 }
 
 function close(id: number): void {
-  change(toasts.filter((toast) => toast.id !== id));
+  toasts.setState((shown) => shown.filter((toast) => toast.id !== id), true);
 }
 
-function change(now: readonly Toast[]): void {
-  toasts = now;
-  for (const listener of listeners) listener();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-/**
- * Runs the action of a button and shows its error. `about` starts the message, such as a session's id; `run` returns
- * whether the action succeeded.
- */
+/** Runs the action of a button and shows its error as a toast. `about` starts the message, such as a session's id. */
 export function useAction(about?: string) {
+  return useRun((why) => showToast(about === undefined ? why : `${about}: ${why}`, "fault"));
+}
+
+/** For a form, which shows the error itself. */
+export function useSubmit() {
+  const [fault, setFault] = useState<string | null>(null);
+  const { busy, run } = useRun(setFault);
+  const submit = (action: () => Promise<unknown>): Promise<boolean> => {
+    setFault(null);
+    return run(action);
+  };
+  return { busy, fault, submit };
+}
+
+/** `run` returns whether the action succeeded. */
+function useRun(onFault: (why: string) => void) {
   const [busy, setBusy] = useState(false);
   const run = async (action: () => Promise<unknown>): Promise<boolean> => {
     setBusy(true);
@@ -49,7 +52,7 @@ export function useAction(about?: string) {
       await action();
       return true;
     } catch (error) {
-      showToast(about === undefined ? sentenceOf(error) : `${about}: ${sentenceOf(error)}`, "fault");
+      onFault(sentenceOf(error));
       return false;
     } finally {
       setBusy(false);
@@ -59,7 +62,7 @@ export function useAction(about?: string) {
 }
 
 export function Toasts() {
-  const shown = useSyncExternalStore(subscribe, () => toasts);
+  const shown = useStore(toasts);
   return (
     <div
       aria-live="polite"
@@ -75,9 +78,7 @@ export function Toasts() {
           )}
         >
           <p className="min-w-0 flex-1 break-words">{toast.text}</p>
-          <IconButton label="Dismiss" onClick={() => close(toast.id)}>
-            <X size={14} />
-          </IconButton>
+          <IconButton label="Dismiss" onClick={() => close(toast.id)} Sign={X} signSize={14} />
         </div>
       ))}
     </div>

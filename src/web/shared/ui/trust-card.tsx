@@ -1,11 +1,12 @@
 /** An untrusted holdfast.yaml: everything it would run or change, and the choice to trust it. */
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { effectOf, isOff, visible } from "../../../contract/trust.ts";
 import type { ProjectJson, TrustJson } from "../../../contract/project.ts";
-import { call, sentenceOf } from "../data/api.ts";
+import { call } from "../data/api.ts";
 import { Button } from "./button.tsx";
+import { Fault } from "./field.tsx";
 import { clsx } from "clsx";
-import { showToast } from "./toast.tsx";
+import { showToast, useSubmit } from "./toast.tsx";
 import { useQuery } from "../data/use-query.ts";
 
 type Project = Pick<ProjectJson, "id" | "trust" | "notices">;
@@ -34,22 +35,16 @@ export function TrustCard({ project, onAnswered }: { project: Project; onAnswere
 function TrustQuestion({ id, onAnswered }: { id: string; onAnswered: () => void }) {
   const options = useMemo(() => ({ params: { id } }), [id]);
   const [trust, reload] = useQuery("trust", options);
-  const [fault, setFault] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, fault, submit } = useSubmit();
   const answer = async (question: TrustJson, trusted: boolean): Promise<void> => {
-    setBusy(true);
-    setFault(null);
-    try {
+    await submit(async () => {
       // By digest: a file that changed since it was shown here must not become trusted.
       const body = { digest: question.digest ?? "", trust: trusted, seen: question.state };
       await call("trustAnswer", { params: { id }, body });
       showToast(trusted ? `Trusted the holdfast.yaml of ${id}.` : `Sessions of ${id} use defaults.`);
       onAnswered();
-    } catch (error) {
-      setFault(sentenceOf(error));
-    }
+    });
     reload();
-    setBusy(false);
   };
   return (
     <>
@@ -60,11 +55,7 @@ function TrustQuestion({ id, onAnswered }: { id: string; onAnswered: () => void 
       {trust.is === "known" && (
         <>
           <Parts question={trust.value} />
-          {fault !== null && (
-            <p role="alert" className="text-danger">
-              {fault}
-            </p>
-          )}
+          <Fault text={fault} />
           <div className="flex flex-wrap gap-2">
             <Button size="small" disabled={busy} onClick={() => void answer(trust.value, true)}>
               Trust this file

@@ -1,14 +1,13 @@
 /** Explains what a verb does to processes and work, asks for its inputs, runs it, and shows the result. */
 import { useMemo, useState, type ReactNode } from "react";
-import type { CallOptions } from "../../../client/client.ts";
 import type { VerbAnswer } from "../../../contract/session.ts";
 import type { WorkJson } from "../../../contract/worktree.ts";
 import { call, sentenceOf } from "../data/api.ts";
 import { useQuery, type Loadable } from "../data/use-query.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { Field, Select, TextInput } from "../ui/field.tsx";
-import { plainText } from "../ui/safe-text.ts";
+import { Checkbox, Fault, Field, Form, Select, TextInput } from "../ui/field.tsx";
+import { plainText, workCounts } from "../ui/safe-text.ts";
 import { showToast } from "../ui/toast.tsx";
 import { otherKind, verbs } from "../../../model/verbs.ts";
 import type { PendingVerb } from "./verbs.tsx";
@@ -88,20 +87,10 @@ export default function VerbDialog({ pending, onClose }: { pending: PendingVerb;
         </>
       }
     >
-      <form
-        className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isReady) void run();
-        }}
-      >
+      <Form className="flex flex-col gap-3" onSubmit={() => void (isReady && run())}>
         <VerbFields verb={verb} inputs={inputs} onChange={(part) => setInputs((now) => ({ ...now, ...part }))} />
         {info.movesWork && <LocalWork work={work} />}
-        {step.at === "confirming" && step.fault !== null && (
-          <p role="alert" className="text-danger">
-            {step.fault}
-          </p>
-        )}
+        <Fault text={step.at === "confirming" ? step.fault : null} />
         <div className="flex flex-wrap items-center justify-end gap-2">
           {step.at === "running" && (
             <span role="status" className="mr-auto text-dim">
@@ -113,7 +102,7 @@ export default function VerbDialog({ pending, onClose }: { pending: PendingVerb;
             {info.movesWork && hasWork(work) ? `${label} and keep the work in the trash` : label}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }
@@ -128,48 +117,37 @@ function VerbFields({ verb, inputs: { title, forMs, fresh }, onChange }: VerbFie
   if (verb === "rename") {
     return (
       <Field label="Title">
-        {(ids) => (
-          <TextInput
-            {...ids}
-            value={title}
-            maxLength={200}
-            onChange={({ target }) => onChange({ title: target.value })}
-          />
-        )}
+        <TextInput value={title} maxLength={200} onChange={({ target }) => onChange({ title: target.value })} />
       </Field>
     );
   }
   if (verb === "snooze") {
     return (
       <Field label="Until">
-        {(ids) => (
-          <Select {...ids} value={forMs} onChange={({ target }) => onChange({ forMs: Number(target.value) })}>
-            {snoozeTimes.map(({ label, ms }) => (
-              <option key={ms} value={ms}>
-                {label}
-              </option>
-            ))}
-          </Select>
-        )}
+        <Select value={forMs} onChange={({ target }) => onChange({ forMs: Number(target.value) })}>
+          {snoozeTimes.map(({ label, ms }) => (
+            <option key={ms} value={ms}>
+              {label}
+            </option>
+          ))}
+        </Select>
       </Field>
     );
   }
   if (verb !== "convert") return null;
   return (
-    <label className="flex items-start gap-2 py-1">
-      <input
-        type="checkbox"
-        className="mt-0.5 size-4 accent-accent"
-        checked={fresh}
-        onChange={({ target }) => onChange({ fresh: target.checked })}
-      />
+    <Checkbox
+      className="items-start gap-2 py-1 [&>input]:mt-0.5"
+      checked={fresh}
+      onChange={(next) => onChange({ fresh: next })}
+    >
       <span>
         Start a new conversation
         <span className="block text-xs text-dim">
           Discards the current conversation, for agents that cannot move it. Files are kept.
         </span>
       </span>
-    </label>
+    </Checkbox>
   );
 }
 
@@ -193,17 +171,11 @@ function LocalWork({ work }: { work: Loadable<WorkJson> }): ReactNode {
       </p>
     );
   }
-  const { uncommitted, unpushed, where } = work.value;
+  const { unpushed, where } = work.value;
   if (!hasWork(work)) return <p className="text-dim">No uncommitted or unpushed work. {where}</p>;
   return (
     <div role="alert" className="flex flex-col gap-1.5 rounded-md bg-alert-soft p-3">
-      <p className="font-medium text-alert">
-        This work exists nowhere else:{" "}
-        {[count(uncommitted, "uncommitted file"), count(unpushed.length, "unpushed commit")]
-          .filter(Boolean)
-          .join(" and ")}
-        .
-      </p>
+      <p className="font-medium text-alert">This work exists nowhere else: {workCounts(work.value).join(" and ")}.</p>
       {unpushed.length > 0 && (
         <ul className="font-mono text-xs break-words">
           {unpushed.slice(0, shownCommits).map((commit) => (
@@ -221,10 +193,6 @@ function hasWork(work: Loadable<WorkJson>): boolean {
   return work.is === "known" && (work.value.uncommitted > 0 || work.value.unpushed.length > 0);
 }
 
-function count(number: number, what: string): string {
-  return number === 0 ? "" : `${number} ${what}${number === 1 ? "" : "s"}`;
-}
-
 function progressOf({ verb }: PendingVerb): string {
   if (verb === "rename") return "Renaming …";
   if (verbs[verb].endsWith === "up") return "Starting the agent …";
@@ -234,29 +202,21 @@ function progressOf({ verb }: PendingVerb): string {
 /** Null if the response has no notes. */
 async function runVerb({ verb, session }: PendingVerb, { title, forMs, fresh }: Inputs): Promise<VerbAnswer | null> {
   const params = { id: session.id };
-  const plain = { params, body: {} } satisfies CallOptions<"stop">;
-  switch (verb) {
-    case "rename":
-      await call("rename", { params, body: { title: title.trim() } });
-      return null;
-    case "snooze":
-      return call("snooze", { params, body: { forMs } });
-    case "convert":
-      return call("convert", { params, body: { kind: otherKind(session.kind), fresh } });
-    case "restart":
-      return call("acpRestart", plain);
-    case "stop":
-    case "archive":
-    case "unarchive":
-    case "wake":
-    case "restore":
-    case "kill":
-    case "delete":
-      return call(verb, plain);
-    default:
-      verb satisfies never;
-      return null;
-  }
+  if (verb === "snooze") return call(verb, { params, body: { forMs } });
+  if (verb === "convert") return call(verb, { params, body: { kind: otherKind(session.kind), fresh } });
+  if (verb !== "rename") return call(verb === "restart" ? "acpRestart" : verb, { params, body: {} });
+  await call(verb, { params, body: { title: title.trim() } });
+  return null;
+}
+
+/** Runs a verb that needs no dialog; false if it needs one. */
+export function runImmediate({ verb, session }: PendingVerb): boolean {
+  if (!verbs[verb].immediate) return false;
+  runVerb({ verb, session }, { title: "", forMs: 0, fresh: false }).then(
+    () => showToast(`${session.id} ${verbs[verb].done}.`),
+    (error: unknown) => showToast(sentenceOf(error), "fault"),
+  );
+  return true;
 }
 
 function Notes({ answer }: { answer: VerbAnswer }): ReactNode {

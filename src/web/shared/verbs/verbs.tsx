@@ -8,7 +8,7 @@ import { EllipsisVertical } from "lucide-react";
 import { createStore, useStore } from "zustand";
 import type { SessionJson } from "../../../contract/session.ts";
 import { useMay } from "../data/live.ts";
-import { Button, type ButtonProps } from "../ui/button.tsx";
+import { IconButton, type ButtonProps } from "../ui/button.tsx";
 import type { VerbName } from "../../../model/verbs.ts";
 
 export interface PendingVerb {
@@ -23,9 +23,10 @@ const loadDialog = () => import("./verb-dialog.tsx");
 const LoadedMenu = lazy(loadMenu);
 const VerbDialog = lazy(loadDialog);
 
-/** Opens the verb's dialog, which runs it once confirmed. */
+/** Opens the verb's dialog, which runs it once confirmed; an immediate verb runs at once. */
 export function startVerb(verb: VerbName, session: SessionJson): void {
-  pending.setState({ now: { verb, session } });
+  const open = (): void => pending.setState({ now: { verb, session } });
+  void loadDialog().then(({ runImmediate }) => runImmediate({ verb, session }) || open(), open);
 }
 
 /** Mounted once per page. */
@@ -60,10 +61,5 @@ export function VerbMenu({ session }: { session: SessionJson }) {
 }
 
 export function VerbButton({ session, ...rest }: { session: SessionJson } & ButtonProps) {
-  const label = `Actions for ${session.id}`;
-  return (
-    <Button variant="quiet" size="icon" aria-label={label} title={label} aria-haspopup="menu" {...rest}>
-      <EllipsisVertical size={16} aria-hidden />
-    </Button>
-  );
+  return <IconButton label={`Actions for ${session.id}`} Sign={EllipsisVertical} aria-haspopup="menu" {...rest} />;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Containment } from "../contract/containment.ts";
-import { devcontainers } from "./self-check.ts";
+import { devcontainers } from "./doctor.ts";
 
 type Needed = Parameters<typeof devcontainers>[0];
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { FactEvent } from "../contract/event.ts";
 import { asPromptId, asSessionId } from "../contract/ids.ts";
 import { created, makeHome } from "../store/store.fixture.ts";
-import { recapOf } from "./recap-events.ts";
+import { recapOf } from "./chat.ts";
 
 const id = asSessionId("ma-1");
 

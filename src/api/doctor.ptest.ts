@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { identify } from "../base/pid.ts";
-import { fullDoctor } from "./full-doctor.ts";
+import { fullDoctor } from "./doctor.ts";
 
 test("[API-50] a doctor that nobody waits for any more ends, with what it has asked", async () => {
   const directory = mkdtempSync(join(tmpdir(), "hf-doctor-"));

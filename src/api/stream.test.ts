@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { FactEvent } from "../contract/event.ts";
 import { asSessionId } from "../contract/ids.ts";
 import { created, makeHome, output } from "../store/store.fixture.ts";
-import { eventText } from "./tail.ts";
+import { eventText } from "./stream.ts";
 import { eventJson } from "../supervisor/view.ts";
 
 const id = asSessionId("ma-1");

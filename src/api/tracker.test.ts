@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { TrackerJson } from "../../contract/tracker.ts";
-import { trackerFinding } from "./health.ts";
+import type { TrackerJson } from "../contract/tracker.ts";
+import { trackerFinding } from "./tracker.ts";
 
 const healthy: TrackerJson = {
   project: "app",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lowDisk } from "./spawn.ts";
+import { lowDisk } from "./spawn-checks.ts";
 
 test("[SESSION-8] a full disk is named once where the worktrees are on it, also before there are any", () => {
   // Has no room, and is a disk of its own.

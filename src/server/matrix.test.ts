@@ -170,7 +170,7 @@ const session = { id: "ab-1", project: "p", role: "worker" } as unknown as Sessi
 const store = { session: (id: string) => (id === session.id ? session : null) };
 const parts = { store, agents: { of: () => null } } as unknown as Parameters<typeof createAuthorize>[0];
 
-/** As the daemon's, but that the capability is a word: src/daemon/callers.test.ts has the true ones. */
+/** Like the daemon's, but the capability is a plain word: src/supervisor/callers/callers.test.ts tests real ones. */
 const callers: Callers = {
   ...trustingCallers,
   actor: (peer, claims) => {

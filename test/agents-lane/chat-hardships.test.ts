@@ -84,7 +84,11 @@ describe.each(realAgents("hardships"))("%s", (name) => {
     // Gemini deletes only by a number in a list: that is left to the user.
     const kept = builtInAgents.find(({ id }) => id === name)?.chat?.deleteHint !== undefined;
     expect(notes.filter((note) => note.includes("keeps its own copy of this conversation"))).toHaveLength(kept ? 1 : 0);
-    await until("its copy to be as told", async () => (await keeps(name, lane, agentSessionId!)) === kept, patienceMs);
+    await until(
+      "its copy to be as reported",
+      async () => (await keeps(name, lane, agentSessionId!)) === kept,
+      patienceMs,
+    );
     await until("nothing of it to run", () => lane.tree().length === 0, patienceMs);
     await lane.spawn("history?");
     expect((await lane.ended(`${lane.id}-first`)).text).toContain("history: turns=0 ");
@@ -92,7 +96,7 @@ describe.each(realAgents("hardships"))("%s", (name) => {
   });
 
   test.runIf(canMount())(
-    "[CHAT-84] a disk that is full in mid-turn and then is not takes nothing from the turn (needs to mount a disk)",
+    "[CHAT-84] a turn loses nothing if the disk fills up and is then freed (needs to mount a disk)",
     async () => {
       expect(await runOnSmallDisk(fixture, name)).toEqual({
         whileFull: { freeBytes: 0, stopReason: null },

@@ -183,7 +183,7 @@ export class LaneWorld implements AsyncDisposable {
   /** Presses it until the agent is idle: an agent that is drawing misses keys. */
   async interrupt(key: string): Promise<void> {
     await until(
-      "the interrupt to be heard",
+      "the interrupt to take effect",
       async () => {
         if ((await this.seen()).activity?.activity === "idle") return true;
         this.#key(key);

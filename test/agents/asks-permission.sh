@@ -1,5 +1,5 @@
 #!/bin/sh
-# Shows a question in its title and on its screen and writes down whatever is typed.
+# Shows a question in its title and on its screen and records typed text.
 printf '\033]2;Action Required\007'
 echo "Allow this command? (y/n)"
 stty raw -echo

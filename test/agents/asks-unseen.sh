@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs `asks-daemon.ts $2 stay` with the Node of $1 in a process session of its own, reparented, without a variable of ours.
+# Runs `asks-daemon.ts $2 stay` with the Node of $1 in its own process session, reparented, without our variables.
 node=$1 directory=$2
 program=${0%/*}/asks-daemon.ts
 # shellcheck disable=SC2016

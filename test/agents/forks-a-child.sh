@@ -1,5 +1,5 @@
 #!/bin/sh
-# A child in its group, one that it waits for, and a line for the record.
+# Starts a child in its group and one that it waits for, and prints a line.
 sleep 300 &
 echo "ready $!"
 wait

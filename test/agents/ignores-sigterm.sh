@@ -1,5 +1,5 @@
 #!/bin/sh
-# Ignores every polite signal, and so do its children.
+# Ignores every graceful stop signal, and so do its children.
 trap '' TERM HUP INT QUIT
 echo ready
 while :; do sleep 1; done

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Leaves a process in a session of its own, reparented twice, without a variable of ours and deaf to polite signals; it
-# writes its pid to $1. Then ends, or with a second argument becomes that command.
+# Leaves a process in its own session, reparented twice, without our variables and ignoring graceful signals; it
+# writes its pid to $1. Then exits, or with a second argument becomes that command.
 file=$1 && shift
 # shellcheck disable=SC2016
 runaway='trap "" TERM HUP; echo $$ >"$1.new"; mv "$1.new" "$1"; while :; do sleep 60; done'

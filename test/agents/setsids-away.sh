@@ -1,5 +1,5 @@
 #!/bin/sh
-# Leaves a child in a process session of its own, reparented, deaf to polite signals; ends politely itself.
+# Leaves a child in its own process session, reparented, ignoring graceful signals; exits gracefully itself.
 setsid sh -c 'trap "" TERM HUP; (while :; do sleep 1; done) & exit 0'
 echo ready
 exec sleep 300

@@ -320,7 +320,7 @@ test("[WEB-69] hostile output stays inert, and 10 MB of it do not freeze the pag
   // Drawn in parts: more on request.
   await log.hover();
   // Its last part may be short and drawn completely: scroll up to a long one.
-  await until("a part that is not drawn whole", async () => {
+  await until("a part that is not drawn completely", async () => {
     await page.mouse.wheel(0, -2_000);
     return (await log.getByRole("button", { name: /^Show more/ }).count()) > 0;
   });

@@ -219,7 +219,7 @@ test("[WEB-22] two hidden tabs notify once, and a click opens the session", asyn
   const icon = () => page.evaluate(() => document.querySelector<HTMLLinkElement>("link[rel=icon]")!.href);
   await until("the count on the icon", async () => (await icon()).includes("data:image/svg+xml"));
   const said = () => page.locator("[aria-live=polite]").allTextContents();
-  await until("the words for a screen reader", async () => (await said()).includes(`${seen}: Asks: while you look`));
+  await until("the text for a screen reader", async () => (await said()).includes(`${seen}: Asks: while you look`));
   expect(await titles()).toEqual([]);
 
   for (const one of pages) await one.evaluate(() => (window as unknown as Played).look("hidden"));

@@ -61,7 +61,7 @@ test("[WEB-17, WEB-7] on a phone: one column, a bottom bar, nothing wider than t
 test.each([
   ["a wide screen", desktop],
   ["a phone", phone],
-] as const)("[WEB-10] every verb of a card says what it does and does it, on %s", async (_, viewport) => {
+] as const)("[WEB-10] every verb of a card explains its effect and works, on %s", async (_, viewport) => {
   await using home = await ChatHome.open();
   const id = await home.chat("edit: notes.md not committed");
   await home.ended(id);

@@ -55,7 +55,7 @@ test("[CHAT-139] garbage in `out`, and a truncated `out`, are reported; the turn
   await home.crash();
   appendFileSync(out, "no JSON at all\n");
   await home.ok(["start"]);
-  const session = await until("the damage to be told", async () => {
+  const session = await until("the damage to be reported", async () => {
     const now = await home.show(id);
     return now.reason !== null && now;
   });

@@ -5,7 +5,7 @@ import { canMount, runOnSmallDisk } from "../harness/small-disk.ts";
 const fixture = fileURLToPath(new URL("chat-full-disk.fixture.ts", import.meta.url));
 
 test.runIf(canMount())(
-  "[CHAT-143] a disk that is full in mid-turn: what an agent writes meanwhile is kept, one that writes much is held, and both turns end truly once there is room (needs to mount a disk)",
+  "[CHAT-143] on a disk that fills up in mid-turn, output is kept, an agent that writes much is paused, and both turns end with their true stop reason once there is space (needs to mount a disk)",
   async () => {
     expect(await runOnSmallDisk(fixture)).toEqual({
       whileFull: { freeBytes: 0, statuses: ["working", "working"] },

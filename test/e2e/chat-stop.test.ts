@@ -55,7 +55,7 @@ test("[CHAT-105] stopping an agent that just exited waits for its leftover proce
     const id = await home.chat("go", "setsids");
     await home.ended(id);
     process.kill((await home.agent(id)).pid, "SIGKILL");
-    await until("its end to be on record", async () => (await home.ofType(id, "run.ended")).length === 1);
+    await until("its end to be recorded", async () => (await home.ofType(id, "run.ended")).length === 1);
     await end(id);
     expect(home.tree(id)).toEqual([]);
   }

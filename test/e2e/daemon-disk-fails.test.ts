@@ -5,7 +5,7 @@ import { canFail, runOnFailingDisk } from "../harness/small-disk.ts";
 const fixture = fileURLToPath(new URL("daemon-disk-fails.fixture.ts", import.meta.url));
 
 test.runIf(canFail())(
-  "[DAEMON-24, DAEMON-27] a disk that fails under a running daemon ends nothing: callers get the reason, doctor reports it, and it is not called full (needs to mount a disk)",
+  '[DAEMON-24, DAEMON-27] a disk that fails under a running daemon stops nothing: callers get the reason, which is not "full", and doctor reports it (needs to mount a disk)',
   async () => {
     const readOnly = "Cannot write the database HOME/holdfast.db: it, or its disk, is read-only.";
     expect(await runOnFailingDisk(fixture)).toEqual({

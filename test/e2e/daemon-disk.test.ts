@@ -5,7 +5,7 @@ import { canMount, runOnSmallDisk } from "../harness/small-disk.ts";
 const fixture = fileURLToPath(new URL("daemon-disk.fixture.ts", import.meta.url));
 
 test.runIf(canMount())(
-  "[DAEMON-23, DAEMON-15, DAEMON-27, SESSION-2] on a full disk a daemon that is down still starts to record a kill; on a read-only one the start says so (needs to mount a disk)",
+  "[DAEMON-23, DAEMON-15, DAEMON-27, SESSION-2] on a full disk a daemon still starts to record a kill; on a read-only one the start fails with that reason (needs to mount a disk)",
   async () => {
     expect(await runOnSmallDisk(fixture)).toEqual({
       low: [

@@ -156,14 +156,14 @@ test("[TERMINAL-40, TERMINAL-41, TERMINAL-44] a terminal is viewed and typed int
   expect(watcher.frames).toMatchObject([{ type: "attached", readonly: true }]);
   watcher.socket.send(Buffer.from("unheard\r"));
   typist.socket.send(Buffer.from("heard by the agent\r"));
-  await until("what was typed", () => watcher.screen().includes("heard by the agent"));
+  await until("the typed text", () => watcher.screen().includes("heard by the agent"));
   expect(typist.screen()).not.toContain("unheard");
 
   await home.ok(["restart"]);
   await until("the goodbye", () => typist.frames.at(-1)?.type === "detached");
   await until("the clients to go", () => clients() === 0);
   const again = watch();
-  await until("the whole screen again", () => again.screen().includes("heard by the agent"));
+  await until("the full screen again", () => again.screen().includes("heard by the agent"));
   await home.ok(["session", "stop", id]);
   await until("the end", () => again.frames.length === 2);
   expect(again.frames[1]).toMatchObject({ type: "detached", reason: expect.stringMatching(/stopped|closed/) });

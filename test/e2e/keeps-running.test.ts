@@ -55,7 +55,7 @@ test("[SESSION-13] after the tmux server dies the session resumes its conversati
   expect((await home.agent(id)).pid).not.toBe(before.pid);
   expect((await home.show(id)).agentSessionId).toBe(conversation);
   await home.ok(["send", id, "history?"]);
-  await until("the agent to tell its history", async () => /turns=1/.test(await screen(home, id)));
+  await until("the agent to print its history", async () => /turns=1/.test(await screen(home, id)));
 });
 
 test("[SESSION-21] text that the user typed on the agent's own screen is in the conversation after a stop and a restore", async () => {
@@ -64,14 +64,14 @@ test("[SESSION-21] text that the user typed on the agent's own screen is in the 
   await home.status(id, "idle");
   const target = `=worker-my-app-${id}:`;
   await home.run("tmux", ["-L", home.paths.tmuxSocket, "send-keys", "-t", target, "say: by hand", "Enter"]);
-  await until("it to be on record", async () =>
+  await until("it to be recorded", async () =>
     (await home.events(id)).some(({ type }) => type === "conversation.used"),
   );
   await home.ok(["session", "stop", id]);
   await home.ok(["session", "restore", id]);
   await home.status(id, "idle");
   await home.ok(["send", id, "history?"]);
-  await until("the agent to tell its history", async () => /turns=1/.test(await screen(home, id)));
+  await until("the agent to print its history", async () => /turns=1/.test(await screen(home, id)));
 });
 
 test("[SESSION-13] with another boot id all earlier processes count as gone, and the session is restarted", async () => {

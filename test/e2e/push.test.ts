@@ -39,7 +39,7 @@ test("[NOTIFY-5, NOTIFY-6, NOTIFY-8, NOTIFY-12] an agent's permission request re
   expect(browser.read()).toEqual([
     { title: `${id}: needs you`, text: expect.stringContaining("may I go on"), session: id },
   ]);
-  await until("that to be on record", async () => (await home.ofType(id, "notification.sent")).length === 1);
+  await until("that to be recorded", async () => (await home.ofType(id, "notification.sent")).length === 1);
   expect(await home.ofType(id, "notification")).toMatchObject([{ channels: ["push"] }]);
   expect(await home.ofType(id, "notification.sent")).toMatchObject([{ failed: [] }]);
 
@@ -78,15 +78,15 @@ test("[NOTIFY-8, NOTIFY-10, NOTIFY-13] a push service that is down or silent cha
   const finding = async (level: FindingJson["level"], words: RegExp): Promise<boolean> =>
     (await home.call("doctor", "")).some((one) => one.level === level && words.test(one.message));
   const failed = /^The last push to Work laptop by 127\.0\.0\.1 failed at .* status 503\. Nothing else/;
-  await until("the failure to be told", () => finding("warn", failed));
-  await until("the end to be told", () => finding("info", /^Old phone is no longer subscribed/));
+  await until("the failure to be reported", () => finding("warn", failed));
+  await until("the end to be reported", () => finding("info", /^Old phone is no longer subscribed/));
   const { browsers } = await home.call("push", "");
   expect(browsers.map(({ label }) => label)).toEqual(["Work laptop", "Silent"]);
   await home.call("pushRemove", hanging);
   await expect(home.call("pushRemove", hanging)).rejects.toThrow("is subscribed");
   // It requested a pause of ten minutes.
   const next = await home.chat("ask: another one");
-  await until("that to be on record", async () => (await home.ofType(next, "notification.sent")).length === 1);
+  await until("that to be recorded", async () => (await home.ofType(next, "notification.sent")).length === 1);
   expect(await home.ofType(next, "notification.sent")).toMatchObject([
     { failed: [{ channel: "push", why: expect.stringContaining("retrying after") }] },
   ]);

@@ -174,6 +174,6 @@ test.skipIf(canRun !== null)(
     for (const path of wanted.files) expect(got).toContain(`read ${path}`);
     expect(got).toEqual(expect.arrayContaining(["tmux", `connected ${paths.socket}`, `listed ${paths.home}`]));
     expect(got.some((line) => line.startsWith("env in environ"))).toBe(true);
-    await until("the home to have lived through it", async () => (await home.show(chat)).status === "idle");
+    await until("the policies to have run", async () => (await home.show(chat)).status === "idle");
   },
 );

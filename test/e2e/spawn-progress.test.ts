@@ -40,7 +40,7 @@ test("[CLI-24] a long spawn shows its steps on a terminal, but not in stdout or 
   const piped = home.cli([...args, "--json"]);
   await until("the first worktree", () => existsSync(worktree(home, "ma-1")));
   const spawning = atTerminal(home, args);
-  await until("what postCreate prints", () => spawning.screen().includes("\n  first words\n"));
+  await until("postCreate's output", () => spawning.screen().includes("\n  first words\n"));
   // On a busy machine its checks take long enough to be shown.
   expect(spawning.screen()).toMatch(
     /^(Checking tools and repository\n)?ma-2: creating the worktree\nma-2: running postCreate\n {2}\$ echo first words\n {2}first words\n/,

@@ -258,7 +258,7 @@ test("[SESSION-30] a command that prepares a worktree stops with its session, wi
   expect(left(fourth)).toHaveLength(2);
   home.disarm("execute.create-workspace");
   await home.ok(["start"]);
-  await until("what an earlier daemon began to end", () => left(fourth).length === 0);
+  await until("processes of an earlier daemon to stop", () => left(fourth).length === 0);
   expect(await home.show("ma-4")).toMatchObject({ status: "stopped" });
   await Promise.all(cutShort);
 });

@@ -38,9 +38,9 @@ test("[REACTION-3, REACTION-11, NOTIFY-1] failed checks reach the agent with the
   const [escalated, ...more] = await home.ofType(id, "reaction.escalated");
   expect(escalated).toMatchObject({ reaction: "ci-failed", why: expect.stringContaining("was prompted 2 times") });
   expect(more).toEqual([]);
-  await until("the webhook to be told", () => listener.told.length > 0);
+  await until("the webhook call", () => listener.told.length > 0);
   expect(listener.told).toMatchObject([{ session: id, title: `${id}: checks failed` }]);
-  await until("that to be on record", async () => (await home.ofType(id, "notification.sent")).length === 1);
+  await until("that to be recorded", async () => (await home.ofType(id, "notification.sent")).length === 1);
 
   // Fixed, then failed again: the full budget.
   github.setCheck(number, "unit", "passed");
@@ -85,7 +85,7 @@ test("[REACTION-3, REACTION-4] conflicts and reviews have their own budgets; the
   expect((await told()).slice(5)).toEqual(["cleared changes-requested", "fired approved-and-green"]);
 
   const asks = await home.chat("ask: may I?");
-  await until("a person to be told", async () => (await home.ofType(asks, "reaction.escalated")).length > 0);
+  await until("the user to be notified", async () => (await home.ofType(asks, "reaction.escalated")).length > 0);
   expect(await home.ofType(asks, "notification")).toMatchObject([{ title: `${asks}: needs you` }]);
   expect(await home.ofType(asks, "prompt.admitted")).toHaveLength(1);
   await home.answer(asks, { answer: "allow" });

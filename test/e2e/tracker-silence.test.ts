@@ -13,7 +13,7 @@ test("[REACTION-15, REACTION-3] an agent that exits on its own is restarted with
   const id = await home.chat("say: ready");
   await home.ended(id);
   await home.send(id, "exit: 0");
-  await until("a person to be told", async () => (await home.ofType(id, "reaction.escalated")).length > 0);
+  await until("the user to be notified", async () => (await home.ofType(id, "reaction.escalated")).length > 0);
   await home.ok(["stop"]);
   await home.ok(["start"]);
   await home.refresh();
@@ -35,7 +35,7 @@ test("[REACTION-15, REACTION-3] an agent that exits on its own is restarted with
   // The user prompts it again: the full budget.
   await home.turn(id, "say: back");
   await home.send(id, "exit: 0");
-  await until("a person to be told again", async () => (await home.ofType(id, "reaction.escalated")).length > 1);
+  await until("the user to be notified again", async () => (await home.ofType(id, "reaction.escalated")).length > 1);
   expect((await reacted()).slice(2)).toEqual([
     ["reaction.cleared", "exited", undefined],
     ["reaction.fired", "exited", 1],
@@ -147,7 +147,7 @@ test("[REACTION-16, REACTION-14] when all is done the orchestrator is notified, 
 
   await home.ok(["session", "kill", boss.id]);
   const last = await finish("three.txt");
-  await until("a person to be told", async () => (await home.ofType(last, "notification")).length > 0);
+  await until("the user to be notified", async () => (await home.ofType(last, "notification")).length > 0);
   expect(await home.ofType(last, "notification")).toMatchObject([{ why: expect.stringContaining("no orchestrator") }]);
   for (const id of [first, busy.id, last]) expect(await home.ofType(id, "prompt.admitted")).toHaveLength(1);
 });

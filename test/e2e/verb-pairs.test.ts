@@ -221,7 +221,7 @@ async function playBefore(home: PairHome, first: Verb, seconds: readonly Verb[])
 
 /** Waits for it to settle; returns what was still wrong at the deadline. */
 async function settled(home: PairHome, session: SessionJson, want: Want): Promise<string | null> {
-  let last: string | null = "never looked at";
+  let last: string | null = "never checked";
   const look = async (): Promise<boolean> => (last = await fault(home, session, want)) === null;
   await until(`${session.id} to be ${want}`, look, settleMs).catch(() => undefined);
   return last;

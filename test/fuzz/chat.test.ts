@@ -141,7 +141,7 @@ function keptBy(home: ChatHome, id: string): number[] {
 
 /** Except the watcher's sleep, which is a new process each time; a process that forwards a line exits in a moment. */
 async function onlyThese(lasting: number[], look: () => Marked[]): Promise<void> {
-  await until("nobody else to be there", () => {
+  await until("no other process", () => {
     const found = look().filter(({ what }) => !/^sleep \d+$/.test(what));
     const pids = new Set(found.map(({ pid }) => pid));
     if (pids.size === lasting.length && lasting.every((pid) => pids.has(pid))) return true;

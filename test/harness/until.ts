@@ -16,7 +16,8 @@ export async function until<T>(what: string, look: () => T | Promise<T>, deadlin
     } catch (error) {
       last = error;
     }
-    if (Date.now() > end) throw new Error(`waited ${deadlineMs} ms in vain for ${what}; last: ${String(last)}`);
+    if (Date.now() > end)
+      throw new Error(`timed out after ${deadlineMs} ms waiting for ${what}; last: ${String(last)}`);
     // A check that starts a process, or reads every process, must not slow down what it waits for.
     const pause = Math.min(Math.max(performance.now() - from, shortestPauseMs), longestPauseMs);
     await new Promise((resume) => setTimeout(resume, pause));

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A cheap terminal agent: notes its start, leaves work in its worktree once, and notes each line it receives.
+# A cheap terminal agent: records its start, leaves work in its worktree once, and records each line it receives.
 note() {
   printf '{"at":%s,"session":"%s","launch":"%s","pid":%s,"event":"%s","value":"%s"}\n' \
     "$(date +%s%3N)" "$HOLDFAST_SESSION" "$HOLDFAST_LAUNCH" "$$" "$1" "$2" >>"$TORTURE_LEDGER"

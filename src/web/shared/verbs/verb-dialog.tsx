@@ -2,7 +2,7 @@
 import { useMemo, useState, type ReactNode } from "react";
 import type { VerbAnswer } from "../../../contract/session.ts";
 import type { WorkJson } from "../../../contract/worktree.ts";
-import { call } from "../data/api.ts";
+import { call, sentenceOf } from "../data/api.ts";
 import { useQuery, type Loadable } from "../data/use-query.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";

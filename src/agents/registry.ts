@@ -1,24 +1,6 @@
-/**
- * Every built-in agent. To add one: write its data file and name it in `builtIn`. Everything that other rooms need to
- * know about agents comes from this list.
- */
+/** What the rooms need to know about agents, read from the list in `built-in.ts`. */
 import type { AgentDefinition, Machine } from "../ports/agents.ts";
-import { claude } from "./claude.ts";
-import { codex } from "./codex.ts";
-import { demo } from "./demo.ts";
-import { gemini } from "./gemini.ts";
-import { opencode } from "./opencode.ts";
-import { shell } from "./shell.ts";
-
-/** A function if the definition depends on the machine. */
-const builtIn: readonly (AgentDefinition | ((machine: Machine) => AgentDefinition))[] = [
-  claude,
-  codex,
-  gemini,
-  opencode,
-  demo,
-  shell,
-];
+import * as builtIn from "./built-in.ts";
 
 /** @param demoCommand how the bundled demo agent runs in a terminal; `demoChat` runs the one that speaks ACP. */
 export function thisMachine(demoCommand: string[] = [], demoChat: string[] = []): Machine {
@@ -31,8 +13,10 @@ export function thisMachine(demoCommand: string[] = [], demoChat: string[] = [])
   };
 }
 
+/** By name; those that come with Holdfast last. */
 export function builtInDefinitions(machine: Machine): AgentDefinition[] {
-  return builtIn.map((agent) => (typeof agent === "function" ? agent(machine) : agent));
+  const agents = Object.values(builtIn).map((agent) => (typeof agent === "function" ? agent(machine) : agent));
+  return [...agents.filter(({ npm }) => npm !== undefined), ...agents.filter(({ npm }) => npm === undefined)];
 }
 
 /** For readers of names, packages and variables, which are the same on every machine. */

@@ -1,7 +1,7 @@
 /** A composer in a terminal, as an agent that prompts are sent to. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { program, TmuxWorld } from "../../test/agents/tmux-world.ts";
+import { program, type TmuxWorld } from "../../test/agents/tmux-world.ts";
 import { until } from "../../test/harness/until.ts";
 import { asPromptId } from "../contract/ids.ts";
 import type { TerminalAgent } from "../ports/agents.ts";

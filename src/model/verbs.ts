@@ -119,11 +119,7 @@ export function verbsFor(session: SessionJson): VerbName[] {
   return verbNames.filter((name) => verbs[name].offered(session));
 }
 
-function isVerbName(name: string): name is VerbName {
-  return Object.hasOwn(verbs, name);
-}
-
-const verbNames: readonly VerbName[] = Object.keys(verbs).filter(isVerbName);
+const verbNames = Object.keys(verbs).filter((name): name is VerbName => Object.hasOwn(verbs, name));
 
 function verb(info: Omit<VerbInfo, "movesWork"> & { movesWork?: true }): VerbInfo {
   return { movesWork: false, ...info };

@@ -75,7 +75,7 @@ describe("convert", () => {
   });
 });
 
-describe("[SESSION-34] what a policy planned is judged again when it is written", () => {
+describe("[SESSION-34] a policy's plan is judged again when it is written", () => {
   const idle = fold(upNow);
   const quiet: Verb = { verb: "idle-stop", quietSince: idle.lastActivityAt };
   const by = (actor: string): VerbContext => ({ by: actor, agent: "down" });
@@ -121,7 +121,7 @@ describe("[SESSION-34] what a policy planned is judged again when it is written"
   });
 });
 
-describe("[SESSION-35] killed is left by your own restore alone, deleted by nothing", () => {
+describe("[SESSION-35] only your own restore leaves killed, and nothing leaves deleted", () => {
   const every: Verb[] = [
     ...(["stop", "wake", "archive", "unarchive", "kill", "restore", "halt"] as const).map((verb) => ({ verb })),
     { verb: "snooze", until },

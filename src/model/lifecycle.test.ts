@@ -192,7 +192,7 @@ describe("restore", () => {
     expect(of(events)).toEqual(running);
   });
 
-  test("[SESSION-22] of a killed session is a person's alone", () => {
+  test("[SESSION-22] only the user restores a killed session", () => {
     for (const by of ["cleanup", "snooze-timer", "session:ma-9"]) {
       expect(of(states.killed, { by })).toMatchObject({ ok: false, code: "forbidden" });
       expect(of(states.stopped, { by })).toMatchObject({ ok: true });
@@ -234,7 +234,7 @@ describe("prompt", () => {
   });
 });
 
-test("[SESSION-23] a verb on something that does not exist is told so", () => {
+test("[SESSION-23] a verb on an unknown session is refused", () => {
   expect(judge(null, { verb: "kill" }, person)).toEqual(notFound);
 });
 
@@ -242,7 +242,7 @@ test("a rename to the same title writes nothing", () => {
   expect(judge(fold(upNow), { verb: "rename", title: created.title }, person)).toEqual(nothing);
 });
 
-test("[REACTION-15] whoever prompts an agent has taken up its silence; a reaction has not", () => {
+test("[REACTION-15] a prompt resolves an agent's silence; a reaction's prompt does not", () => {
   const told = (
     reaction: "exited" | "agent-idle" | "ci-failed",
     action: "send-to-agent" | "notify" = "send-to-agent",

@@ -9,7 +9,7 @@ import { created, ended, failed, fold, intent, ready, started, t0, up } from "..
 import { check, seen } from "./pull-request.fixture.ts";
 import { now, upNow, send, red, green, facts, plan, shortly, after } from "./plan.fixture.ts";
 
-test("[REACTION-9] checks are waited for, but not for ever", () => {
+test("[REACTION-9] pending checks are waited for, but not forever", () => {
   const settings = { "ci-failed": send };
   const session = fold([...upNow, seen({ checks: [check("lint", "failed"), check("slow", "pending")] })]);
   expect(plan(facts(session, "ci_failed"), settings)).toEqual([]);
@@ -17,7 +17,7 @@ test("[REACTION-9] checks are waited for, but not for ever", () => {
   expect(plan(facts(session, "ci_failed", { polledAt: later }), settings, later)).toEqual(["send ci-failed 1"]);
 });
 
-test("[REACTION-12] a merge is tried within its budget, not in one breath, and then a person is told", () => {
+test("[REACTION-12] a merge is retried with a delay within its budget, then the user is notified", () => {
   const settings = { "approved-and-green": { action: "merge", retries: 2 } } as const;
   let events: (SessionEvent & { at?: number })[] = [...upNow, seen(green)];
   const done: string[][] = [];
@@ -57,7 +57,7 @@ test("[TRUST-10] S15: an agent's claim of a foreign pull request counts for noth
   ]);
 });
 
-test("[REACTION-14] all done: every worker over, one of them finished, once for the set", () => {
+test("[REACTION-14] all done: every worker over, one of them finished, once per set", () => {
   const worker = (id: string, at: number) => ({ ...fold(upNow), id: id as SessionState["id"], lastActivityAt: at });
   const of = (...statuses: Status[]) =>
     statuses.map((status, index) => ({ session: worker(`ma-${index + 1}`, index), status }));
@@ -75,7 +75,7 @@ test("[REACTION-14] all done: every worker over, one of them finished, once for 
   expect(plan({ ...told, session: fold(after(events, told, settings)) }, settings)).toEqual([]);
 });
 
-test("[REACTION-16] a message about all that is done is the orchestrator's; without one a person is told", () => {
+test("[REACTION-16] the orchestrator gets the all-done message; without one the user is notified", () => {
   const worker = { session: fold(upNow), status: "merged" as const };
   const leader = {
     ...fold([{ ...created, role: "orchestrator" }, ready, started, up]),
@@ -100,7 +100,7 @@ test("[REACTION-16] a message about all that is done is the orchestrator's; with
   ]);
 });
 
-test("[REACTION-15] that a reaction brought an agent back does not end the condition; that anybody else did does", () => {
+test("[REACTION-15] a restart by a reaction does not end the condition; any other restart does", () => {
   const settings: ReactionSettings = { exited: { ...send, retries: 1 } };
   const exit = ended("own-exit");
   const again = [intent({ want: "running" }, "reaction"), { ...started, launch: "l2" as never }, up];
@@ -119,7 +119,7 @@ test("[REACTION-15] that a reaction brought an agent back does not end the condi
   expect(plan(facts(fold([...told, intent({ want: "running" }), up]), "working"), {})).toEqual([]);
 });
 
-test("an agent that is idle without a pull request is reminded, each time anew, within the budget", () => {
+test("an agent that is idle without a pull request is reminded each time, within the budget", () => {
   const settings: ReactionSettings = { "agent-idle": send };
   const quiet = now + idleAfterMs;
   expect(plan(facts(fold(upNow), "idle"), settings)).toEqual([]);
@@ -128,7 +128,7 @@ test("an agent that is idle without a pull request is reminded, each time anew, 
   expect(plan(facts(fold([...upNow, seen()]), "pr_open"), settings, quiet)).toEqual([]);
 });
 
-test("[REACTION-13] every step says why", () => {
+test("[REACTION-13] every step states the reason", () => {
   const settings = Object.fromEntries(
     (["ci-failed", "merge-conflict"] satisfies ReactionName[]).map((name) => [name, send]),
   );

@@ -18,7 +18,7 @@ import {
 import { check, seen } from "./pull-request.fixture.ts";
 import { now, upNow, send, red, green, facts, plan, after } from "./plan.fixture.ts";
 
-describe("[REACTION-1] the same content is reacted to once", () => {
+describe("[REACTION-1] the same content triggers one reaction", () => {
   test("failed checks, by commit and names", () => {
     const settings = { "ci-failed": send };
     const events = [...upNow, seen(red)];
@@ -75,7 +75,7 @@ describe("[REACTION-1] the same content is reacted to once", () => {
   });
 });
 
-test("[REACTION-2] without configuration people are told, and nothing else happens", () => {
+test("[REACTION-2] without configuration the user is notified, and nothing else happens", () => {
   const all = fold([...upNow, seen({ ...red, conflict: true, review: "changes_requested" })]);
   expect(plan(facts(all, "ci_failed"), {}, now + idleAfterMs)).toEqual([]);
   const ok = facts(fold([...upNow, seen(green)]), "mergeable");
@@ -84,7 +84,7 @@ test("[REACTION-2] without configuration people are told, and nothing else happe
   expect(plan(ok, { "approved-and-green": { action: "merge" } })).toEqual(["merge approved-and-green 1"]);
 });
 
-describe("[REACTION-3] a budget, then a person, then a whole budget again", () => {
+describe("[REACTION-3] a budget, then the user, then a full budget again", () => {
   const push = (index: number, more = {}) => seen({ ...red, headSha: String(index).repeat(40), ...more });
   test.each([
     [{ action: "send-to-agent" }, ["send ci-failed 1", "send ci-failed 2", "escalate ci-failed"]],
@@ -112,7 +112,7 @@ describe("[REACTION-3] a budget, then a person, then a whole budget again", () =
     expect(plan(facts(fold(events), "ci_failed"), settings)).toEqual(steps.slice(0, 1));
   });
 
-  test("an agent that was told and stays idle is a person's business, once", () => {
+  test("an agent that stays idle after a message is escalated to the user, once", () => {
     const settings = { "ci-failed": send };
     const events = [...upNow, seen(red)];
     const told = after(events, facts(fold(events), "ci_failed"), settings);
@@ -124,7 +124,7 @@ describe("[REACTION-3] a budget, then a person, then a whole budget again", () =
   });
 });
 
-describe("[REACTION-4] who is sent a message, and who is not", () => {
+describe("[REACTION-4] which agents get a message", () => {
   const settings = { "ci-failed": send };
   const events = [...upNow, seen(red)];
   const rows: [Status, SessionEvent[], string[]][] = [
@@ -150,7 +150,7 @@ describe("[REACTION-4] who is sent a message, and who is not", () => {
     expect(plan(facts(fold([...events, ...more]), status), { ...settings, ...off })).toEqual(steps);
   });
 
-  test("a question is a person's, whatever is configured", () => {
+  test("a permission request goes to the user, whatever is configured", () => {
     const asks = fold([...upNow, { type: "permission.asked", requestId: "r", title: "?", options: [] }]);
     expect(plan(facts(asks, "needs_input"), { "needs-input": send })).toEqual(["escalate needs-input"]);
     const [told] = planReactions(facts(asks, "needs_input"), { "needs-input": send }, now);

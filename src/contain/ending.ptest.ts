@@ -89,7 +89,7 @@ test("[CONTAIN-7] a chat's agent ends with all that it started, and its keeper w
   expect(inside(namespace)).toEqual([]);
 });
 
-test("[CONTAIN-1] hooks of a contained agent report, and a link planted beside them is written through by nobody", async () => {
+test("[CONTAIN-1] hooks of a contained agent report, and nothing writes through a link planted next to them", async () => {
   await using world = new ContainedTmuxWorld();
   const victim = join(world.directory, "victim");
   writeFileSync(victim, "mine");

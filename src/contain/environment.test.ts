@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { containedEnvironment } from "./environment.ts";
 
-test("[CONTAIN-2] what leads to the person is dropped; the agent's way to its model and what was given on purpose stay", () => {
+test("[CONTAIN-2] variables that lead to the user are dropped; those for the agent's model and those set on purpose stay", () => {
   const env = {
     PATH: "/bin",
     HOME: "/home/me",

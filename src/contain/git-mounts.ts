@@ -123,7 +123,8 @@ function alternatesOf(objects: string, depth = 5): string[] {
   return depth === 0 ? [] : [...new Set(found.flatMap((path) => [path, ...alternatesOf(path, depth - 1)]))];
 }
 
-function textOf(path: string): string | null {
+/** Without its last newline; null if it cannot be read. */
+export function textOf(path: string): string | null {
   try {
     return readFileSync(path, "utf8").trimEnd();
   } catch {

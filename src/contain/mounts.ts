@@ -70,7 +70,9 @@ export function baseMounts(view: View): string[] {
   const { homes, hidden } = view;
   const shown = system.filter((path) => existsSync(path));
   const args = shown.flatMap((path) => ["--ro-bind", path, path]);
-  args.push(...privateOfRoot(), "--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp");
+  // Root could read everything in /etc: cover what others may not read.
+  if (process.getuid?.() === 0) args.push(...unreadable("/etc", 2));
+  args.push("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp");
   for (const home of homes) args.push("--perms", "0700", "--tmpfs", home);
   const inHome = homes.flatMap((home) => programs.map((name) => join(home, name)));
   const wanted = [...inHome, ...pathFolders(view)].filter((path) => isHarmless(path, view));
@@ -127,20 +129,11 @@ function programFolders(view: View): string[] {
     const real = realpathSync(found);
     const modules = real.indexOf("/node_modules/");
     const folder = modules >= 0 ? real.slice(0, modules + "/node_modules".length) : dirname(real);
-    const isAlone = isMixed(folder, view) || !isHarmless(folder, view) || isOurs(folder, view);
+    // Of Holdfast's own folders only this file is shown.
+    const isOurs = view.hidden.some((secret) => isWithin(folder, secret));
+    const isAlone = isMixed(folder, view) || !isHarmless(folder, view) || isOurs;
     return [found, isAlone ? real : folder].filter((path) => !system.some((base) => isWithin(path, base)));
   });
-}
-
-/** Of Holdfast's own folders only this file is shown. */
-function isOurs(folder: string, { hidden }: View): boolean {
-  return hidden.some((secret) => isWithin(folder, secret));
-}
-
-/** Root could read everything in /etc: cover what others may not read. */
-function privateOfRoot(): string[] {
-  if (process.getuid?.() !== 0) return [];
-  return unreadable("/etc", 2);
 }
 
 function unreadable(folder: string, depth: number): string[] {

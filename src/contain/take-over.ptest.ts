@@ -197,7 +197,7 @@ test("[CONTAIN-4] after rm -rf of all that is writable, git works again on the b
   expect(fsck()).toBe("");
 });
 
-test("[CONTAIN-1] links that the agent left where Holdfast or git writes later are followed by nobody", async () => {
+test("[CONTAIN-1] links that the agent left where Holdfast or git writes later are never followed", async () => {
   const { admin } = gitPathsOf(at("wt"))!;
   writeFileSync(at("victim"), "mine");
   rmSync(join(admin, "logs/HEAD"));

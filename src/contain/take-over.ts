@@ -14,7 +14,6 @@ import {
   constants,
   fstatSync,
   openSync,
-  readFileSync,
   readSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -26,6 +25,7 @@ import {
   makePrivate,
   privateObjects,
   privateRefs,
+  textOf,
   type GitPaths,
 } from "./git-mounts.ts";
 import { takeOverObjects, type GitRun } from "./objects.ts";
@@ -59,13 +59,7 @@ function repositoryRefs(common: string, folder: string): Map<string, string> {
   return new Map([...packed, ...refsIn(join(common, prefix))]);
 }
 
-function packedRefs(common: string): string {
-  try {
-    return readFileSync(join(common, "packed-refs"), "utf8");
-  } catch {
-    return "";
-  }
-}
+const packedRefs = (common: string): string => `${textOf(join(common, "packed-refs")) ?? ""}\n`;
 
 /** The start of a regular file; null if missing. */
 function firstBytes(path: string): string | null {

@@ -32,14 +32,13 @@ export function wordsOf(content: unknown): string {
   const { type, text, uri, name, mimeType } = content;
   if (type === "text") return isText(text) ? text : "";
   if (type === "resource_link") return isText(uri) ? `[${isText(name) ? name : uri}](${uri})` : "";
-  if (type === "resource") return wordsOfResource(content["resource"]);
+  if (type === "resource") {
+    const { resource } = content;
+    if (!isRecord(resource)) return "";
+    if (isText(resource["text"])) return resource["text"];
+    return isText(resource["uri"]) ? `[${resource["uri"]}]` : "";
+  }
   return isText(type) ? `[${isText(mimeType) ? mimeType : type}]` : "";
-}
-
-function wordsOfResource(resource: unknown): string {
-  if (!isRecord(resource)) return "";
-  if (isText(resource["text"])) return resource["text"];
-  return isText(resource["uri"]) ? `[${resource["uri"]}]` : "";
 }
 
 export function optionOf(option: unknown): PermissionOption[] {
@@ -58,13 +57,10 @@ export function toolFields(update: Record<string, unknown>): ToolFields {
   if (isText(update["status"])) fields.status = update["status"];
   if (Array.isArray(update["content"])) fields.content = update["content"];
   if (Array.isArray(update["locations"])) fields.locations = update["locations"];
-  if (given(update["rawInput"])) fields.rawInput = update["rawInput"];
-  if (given(update["rawOutput"])) fields.rawOutput = update["rawOutput"];
+  const { rawInput = null, rawOutput = null } = update;
+  if (rawInput !== null) fields.rawInput = rawInput;
+  if (rawOutput !== null) fields.rawOutput = rawOutput;
   return fields;
-}
-
-function given(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 export type OutputItem =

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { asSessionId } from "../contract/ids.ts";
 import { branchFor, slug } from "./names.ts";
 
-describe("[DECIDE-18] names made from what people write are safe as branch, directory and tmux name", () => {
+describe("[DECIDE-18] names made from user text are safe as branch, directory and tmux name", () => {
   test.each([
     ["INT-456", "int-456"],
     ["Fix: the  login!", "fix-the-login"],

@@ -66,7 +66,7 @@ describe("[TRACKER-26] an idle session's pull request is its status", () => {
   });
 });
 
-test("[TRACKER-27] a fact nobody confirmed is told with its age, unless it is final", () => {
+test("[TRACKER-27] an unconfirmed fact is shown with its age, unless it is final", () => {
   const session = fold([...upNow, seen({ review: "required" })]);
   const later = t0 + staleAfterMs + 3 * 60_000;
   const asked = (polledAt: number | null) => statusOf(session, alive(), later, { ...options, polledAt });

@@ -35,7 +35,7 @@ const turn = (id: string, text: string, answer: string): SessionEvent[] => [
 const primer = (events: readonly SessionEvent[], options?: Parameters<typeof makeRecap>[1]) =>
   makeRecap(stored(events), options);
 
-test("[RECAP-1] prompts and words are told in their order; thoughts and what was never sent are not", () => {
+test("[RECAP-1] prompts and text are included in order; thoughts and unsent prompts are not", () => {
   const events: SessionEvent[] = [
     admitted("p1", "Fix the test"),
     admitted("p2", "and then the docs"),
@@ -136,7 +136,7 @@ describe("tool calls", () => {
   });
 });
 
-test("[RECAP-3] permissions, the last plan and a turn's odd end are told", () => {
+test("[RECAP-3] permissions, the last plan and an unusual end of a turn are included", () => {
   const options = [
     { optionId: "y", name: "Allow", kind: "allow_once" },
     { optionId: "n", name: "Reject", kind: "reject_once" },
@@ -203,7 +203,7 @@ describe("the cap", () => {
     }
   });
 
-  test("[RECAP-4] an old turn that is too long ends the primer: nothing older is told without it", () => {
+  test("[RECAP-4] an old turn that is too long ends the recap: nothing older is included without it", () => {
     const events = [
       ...turn("a", "the first one", "x"),
       ...turn("b", "too long", "y".repeat(30_000)),
@@ -226,7 +226,7 @@ describe("the cap", () => {
   });
 });
 
-test("[RECAP-7] a primer that was sent is not told again inside of the next one", () => {
+test("[RECAP-7] a recap that was sent is not repeated inside the next one", () => {
   const first = primer(turn("a", "begin", "begun")).markdown;
   const events: SessionEvent[] = [
     ...turn("a", "begin", "begun"),

@@ -160,52 +160,43 @@ function turnsOf(events: readonly StoredEvent[], promptText: (promptId: PromptId
 }
 
 function bodyOf({ prompt, resetBefore, plan, items }: Turn): string {
-  const parts: { text: string; inList?: true }[] = [];
-  if (resetBefore !== null) parts.push({ text: `(The context was reset here: ${resetBefore})` });
-  if (prompt !== null) parts.push({ text: `**User:** ${prompt}` });
-  let agent = "**Agent:** ";
-  for (const part of partsOf(items)) {
-    if (part.line !== undefined) parts.push({ text: `- ${part.line}`, inList: true });
-    else if (part.text.trim() !== "") {
-      parts.push({ text: `${agent}${part.text.trim()}` });
-      agent = "";
-    }
-  }
-  if (plan !== null) parts.push({ text: `Plan: ${plan}` });
+  const parts = [
+    ...(resetBefore === null ? [] : [`(The context was reset here: ${resetBefore})`]),
+    ...(prompt === null ? [] : [`**User:** ${prompt}`]),
+    ...agentParts(items),
+    ...(plan === null ? [] : [`Plan: ${plan}`]),
+  ];
   const end = items.findLast((item) => item.item === "turn-end");
   const note = end === undefined ? "This turn did not finish." : endNote(end);
-  if (note !== null) parts.push({ text: `(${note})` });
-  return parts
-    .map(({ text, inList }, at) => {
-      if (at === 0) return text;
-      return inList === true && parts[at - 1]?.inList === true ? `\n${text}` : separator + text;
-    })
-    .join("");
+  return [...parts, ...(note === null ? [] : [`(${note})`])].join(separator);
 }
 
-type Part = { text: string; line?: undefined } | { line: string };
-
-function partsOf(items: readonly TranscriptItem[]): Part[] {
+/** Paragraphs of text, and lists of other items. */
+function agentParts(items: readonly TranscriptItem[]): string[] {
   const calls = new Set(items.map((item) => (item.item === "tool" ? item.toolCallId : null)));
   const permissions = items.filter((item) => item.item === "permission");
-  const parts: Part[] = [];
-  for (const item of items) {
+  const parts: { text: string; isList: boolean }[] = [];
+  const add = (text: string, isList: boolean): void => {
     const last = parts.at(-1);
+    if (last?.isList === isList) last.text += isList ? `\n${text}` : text;
+    else parts.push({ text, isList });
+  };
+  for (const item of items) {
     if (item.item === "text") {
-      if (last !== undefined && last.line === undefined) last.text += item.text;
-      else parts.push({ text: item.text });
+      // Blank text does not divide a list.
+      if (item.text.trim() !== "" || parts.at(-1)?.isList === false) add(item.text, false);
     } else if (item.item === "tool") {
-      parts.push({
-        line: toolLine(
-          item,
-          permissions.findLast(({ toolCallId }) => toolCallId === item.toolCallId),
-        ),
-      });
+      const permission = permissions.findLast(({ toolCallId }) => toolCallId === item.toolCallId);
+      add(`- ${toolLine(item, permission)}`, true);
     } else if (item.item === "permission" && (item.toolCallId === null || !calls.has(item.toolCallId))) {
-      parts.push({ line: `permission asked: ${oneLine(item.title, maxTitleChars)}: ${answerOf(item)}` });
-    } else if (item.item === "damaged") parts.push({ line: "part of the agent's output was lost here" });
+      add(`- permission asked: ${oneLine(item.title, maxTitleChars)}: ${answerOf(item)}`, true);
+    } else if (item.item === "damaged") add("- part of the agent's output was lost here", true);
   }
-  return parts;
+  const first = parts.find(({ text, isList }) => !isList && text.trim() !== "");
+  return parts.flatMap((part) => {
+    const text = part.text.trim();
+    return text === "" ? [] : [part === first ? `**Agent:** ${text}` : text];
+  });
 }
 
 function answerOf({ answer, options }: PermissionItem): string {

@@ -59,10 +59,6 @@ export function reduceOwn(own: SessionState, event: StoredEvent): SessionState {
   return Object.assign(own, applyEvent(own, event), { seq: event.seq });
 }
 
-function attemptOf({ run }: SessionState): number {
-  return run.run === "launching" ? run.attempt : 1;
-}
-
 function applyEvent(
   state: SessionState,
   event: Exclude<StoredEvent, { type: "session.created" }>,
@@ -72,8 +68,7 @@ function applyEvent(
       return {
         intent: { ...event.want, by: event.by, at: event.at, seq: event.seq },
         // Starting it again resets the crash budget.
-        ...(event.want.want === "running" ? { crashes: [], resumeFailures: 0 } : {}),
-        ...(event.want.want === "running" ? plannedAgain(state) : {}),
+        ...(event.want.want === "running" ? { crashes: [], resumeFailures: 0, ...plannedAgain(state) } : {}),
       };
     case "session.renamed":
       return { title: event.title };
@@ -141,7 +136,9 @@ function applyEvent(
           at: event.at,
           lastLines: event.lastLines,
           seq: event.seq,
-          ...(event.retry === true ? { retry: { attempt: attemptOf(state) } } : {}),
+          ...(event.retry === true
+            ? { retry: { attempt: state.run.run === "launching" ? state.run.attempt : 1 } }
+            : {}),
         },
         resumeFailures:
           event.retry !== true && state.run.run === "launching" && state.run.how === "resume"

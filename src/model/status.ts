@@ -80,7 +80,9 @@ export function statusOf(
   const alive = runtime.is === "known" && runtime.value.agent.alive && isExpected(session, runtime.value);
   const down = downReason(session, options.restoreLost ?? true);
   if (down !== null && !alive) return whileDown(session, down);
-  if (!alive && isMissing(session, options)) return { status: "failed", reason: whyMissing(session) };
+  const { at } = session.workspace;
+  if (!alive && (at === "gone" || (at === "ready" && options.workspaceThere === false)))
+    return { status: "failed", reason: whyMissing(session) };
   const missing = options.missingProgram ?? null;
   if (missing !== null && !isLive(session.run)) return { status: "starting", reason: `${missing}; retrying` };
   if (session.run.run === "none") return { status: "starting", reason: null };
@@ -98,11 +100,6 @@ export function statusOf(
 
 function isExpected(session: SessionState, seen: RuntimeFacts): boolean {
   return isLive(session.run) && session.run.launch === seen.launch;
-}
-
-function isMissing(session: SessionState, options: StatusOptions): boolean {
-  const { at } = session.workspace;
-  return at === "gone" || (at === "ready" && options.workspaceThere === false);
 }
 
 function whyMissing({ run, workspace, workspacePath }: SessionState): string {

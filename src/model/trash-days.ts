@@ -50,7 +50,11 @@ export function seeTrash(before: SeenDays | null, reading: ClockReading, ids: re
   const date = dateOf(reading.wall);
   const isNewDay = isSteady(seen, reading) && !seen.dates.includes(date) && reading.up >= (seen.next ?? 0);
   const counted = isNewDay
-    ? { ...seen, next: following(seen.next, reading.up), dates: [...seen.dates, date].slice(-keptDates) }
+    ? {
+        ...seen,
+        next: seen.next === null ? reading.up + dayMs : Math.max(seen.next + dayMs, reading.up + leastGapMs),
+        dates: [...seen.dates, date].slice(-keptDates),
+      }
     : seen;
   // An entry that came on a date that still may be counted: that count is not a day in the trash.
   const first = counted.dates.includes(date) ? 0 : -1;
@@ -116,10 +120,6 @@ function seeClock(before: SeenDays | null, { boot, up, wall }: ClockReading): Se
 function isSteady({ boot, offset, since }: SeenDays, reading: ClockReading): boolean {
   const isSameClock = boot === reading.boot && Math.abs(reading.wall - reading.up - offset) <= jumpMs;
   return isSameClock && reading.up - since >= steadyMs;
-}
-
-function following(next: number | null, up: number): number {
-  return next === null ? up + dayMs : Math.max(next + dayMs, up + leastGapMs);
 }
 
 function isSame(one: SeenDays["entries"], other: SeenDays["entries"]): boolean {

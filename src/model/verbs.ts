@@ -121,11 +121,7 @@ export function verbsFor(session: SessionJson): VerbName[] {
   return verbNames.filter((name) => verbs[name].offered(session));
 }
 
-function isVerbName(name: string): name is VerbName {
-  return Object.hasOwn(verbs, name);
-}
-
-const verbNames: readonly VerbName[] = Object.keys(verbs).filter(isVerbName);
+const verbNames = Object.keys(verbs).filter((name): name is VerbName => Object.hasOwn(verbs, name));
 
 function verb(info: Omit<VerbInfo, "movesWork" | "immediate"> & { movesWork?: true; immediate?: true }): VerbInfo {
   return { movesWork: false, immediate: false, ...info };

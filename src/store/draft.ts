@@ -120,8 +120,10 @@ export class Draft {
   /** Attachments and saved transcripts. */
   readonly #large: (() => void)[] = [];
   readonly #chat: ChatDraft;
-  #endsSomething = false;
-  #cursor = 0;
+  /** Whether a stop, kill or deletion is among the changes. */
+  endsSomething = false;
+  /** After write(). */
+  cursor = 0;
 
   /** With `noRoom` only stops, kills and deletions are accepted; everything else throws its error. */
   constructor(sqlite: Sqlite, committed: LoadedSessions, at: number, noRoom: (() => Error) | null) {
@@ -130,11 +132,6 @@ export class Draft {
     this.#committed = committed;
     this.#at = at;
     this.#noRoom = noRoom;
-  }
-
-  /** Whether a stop, kill or deletion is among the changes. */
-  get endsSomething(): boolean {
-    return this.#endsSomething;
   }
 
   get hasEvents(): boolean {
@@ -151,18 +148,13 @@ export class Draft {
 
   /** What write() wrote, and its size. */
   written(): { entries: LogEntry[]; bytes: number } {
-    const first = this.#cursor - this.#rows.length + 1;
+    const first = this.cursor - this.#rows.length + 1;
     let bytes = 0;
     const entries = this.#rows.map(({ session, seq, at, type, body }, index) => {
       bytes += body.length;
       return { cursor: first + index, session, seq, at, type, body };
     });
     return { entries, bytes };
-  }
-
-  /** The cursor after write(). */
-  get cursor(): number {
-    return this.#cursor;
   }
 
   state(id: SessionId): SessionState {
@@ -229,7 +221,7 @@ export class Draft {
     // The state after the change decides: a prompt that wakes a stopped session is not an ending.
     const ends = before !== null && endings.has(state.intent.want);
     if (!ends) this.#requireRoom();
-    this.#endsSomething ||= ends;
+    this.endsSomething ||= ends;
     this.states.set(id, state);
     for (const row of rows) this.#rows.push(row);
     for (const admission of admissions) this.#admissions.set(key(id, admission.promptId), admission);
@@ -296,7 +288,7 @@ export class Draft {
     if (this.#isEmpty()) return;
     sqlite.transaction(() => {
       for (const state of this.states.values()) saveSession(sqlite, state);
-      if (this.#rows.length > 0) this.#cursor = appendEvents(sqlite, this.#rows);
+      if (this.#rows.length > 0) this.cursor = appendEvents(sqlite, this.#rows);
       for (const admission of this.#admissions.values()) saveAdmission(sqlite, admission);
       for (const [prefix, last] of this.#numbers) saveNumber(sqlite, prefix, last);
       for (const [key, value] of this.#settings) saveSetting(sqlite, key, value);

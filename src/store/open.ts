@@ -58,7 +58,7 @@ function migrate(
   migrations: readonly string[],
   backups: { directory: string; at: number },
 ): { from: number; to: number; backup: string | null } {
-  const from = version(sqlite);
+  const from = Number(sqlite.pragma("user_version"));
   const to = migrations.length;
   if (from >= to) return { from, to: from, backup: null };
   const backup = from === 0 ? null : writeBackup(sqlite, from, backups);
@@ -69,10 +69,6 @@ function migrate(
     });
   }
   return { from, to, backup };
-}
-
-function version(sqlite: Sqlite): number {
-  return Number(sqlite.pragma("user_version"));
 }
 
 /** Complete or absent: written under another name, synced, then renamed. */

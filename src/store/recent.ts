@@ -25,7 +25,7 @@ export class Recent {
   add({ entries, bytes }: Commit): void {
     const [first] = entries;
     if (first === undefined) return;
-    if (this.#newest() !== first.cursor - 1) this.clear();
+    if (this.#commits.at(-1)?.entries.at(-1)?.cursor !== first.cursor - 1) this.clear();
     this.#commits.push({ entries, bytes });
     this.#bytes += bytes;
     while (this.#bytes > keptBytes) this.#bytes -= this.#commits.shift()!.bytes;
@@ -53,10 +53,6 @@ export class Recent {
     this.#bytes = 0;
     clearInterval(this.#timer);
     this.#timer = undefined;
-  }
-
-  #newest(): number | undefined {
-    return this.#commits.at(-1)?.entries.at(-1)?.cursor;
   }
 
   #tire(): void {

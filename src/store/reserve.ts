@@ -20,7 +20,8 @@ export class Reserve {
   constructor(path: string | null, freeBytes?: () => number) {
     this.#path = path;
     this.#freeBytes = freeBytes ?? (() => (path === null ? Infinity : freeBytesBeside(path)));
-    if (path !== null && !isWhole(path)) this.#spent = !make(path);
+    if (path === null || statSync(path, { throwIfNoEntry: false })?.size === reserveBytes) return;
+    this.#spent = !make(path);
   }
 
   /** Whether ordinary writes may proceed; restores the reserve if there is enough space. */
@@ -36,10 +37,6 @@ export class Reserve {
     this.#spent = true;
     rmSync(this.#path, { force: true });
   }
-}
-
-function isWhole(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.size === reserveBytes;
 }
 
 /** Random bytes: a file system that stores holes or compresses zeros would reserve nothing. */

@@ -3,7 +3,8 @@
  * going, and the daemon dies there, or a few steps later, or not at all.
  */
 import { expect, test } from "vitest";
-import { verbNames, World, type Sim, type VerbName } from "./world.fixture.ts";
+import { verbNames, type Sim, type VerbName } from "./world-record.fixture.ts";
+import { World } from "./world.fixture.ts";
 import { agentDoes, checkAlways, faultAtRest, settle } from "./world-checks.fixture.ts";
 
 const kinds = ["terminal", "chat"] as const;

@@ -1,6 +1,7 @@
 /** What has to hold of a simulated world: at every step, and when it has come to rest. */
 import { downReason } from "../model/runs.ts";
-import type { Sim, World } from "./world.fixture.ts";
+import type { Sim } from "./world-record.fixture.ts";
+import type { World } from "./world.fixture.ts";
 
 export type AgentDoes = "exits" | "crashes" | "vanishes" | "asks" | "goes on" | "answers" | "digs in";
 

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { massDeath } from "./mass-death.ts";
 import { decide } from "./decide.ts";
 import { downReason } from "../model/runs.ts";
-import { World, type LaunchOutcome, type Sight, type Sim, type VerbName } from "./world.fixture.ts";
+import type { LaunchOutcome, Sight, Sim, VerbName } from "./world-record.fixture.ts";
+import { World } from "./world.fixture.ts";
 import { agentDoes, checkAlways, faultAtRest, settle, type AgentDoes } from "./world-checks.fixture.ts";
 
 /** What is chosen at random: a verb, a bit of the daemon's work cut off anywhere, or something that befalls the world. */

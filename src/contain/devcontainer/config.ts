@@ -11,18 +11,10 @@ import { judge, type Around, type DevcontainerConfig, type Judgment } from "./ju
 
 /** Parses JSON with comments and trailing commas. Throws a SyntaxError if it is invalid. */
 export function parseJsonc(text: string): unknown {
-  return JSON.parse(withoutTrailingCommas(withoutComments(text.replace(/^\uFEFF/, ""))));
-}
-
-/** Strings first, to keep `//` inside them. Line breaks stay, to keep positions in errors correct. */
-const token = /"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[^]*?\*\//g;
-
-function withoutComments(text: string): string {
-  return text.replace(token, (found) => (found.startsWith('"') ? found : found.replaceAll(/[^\n]/g, " ")));
-}
-
-function withoutTrailingCommas(text: string): string {
-  return text.replace(/"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])/g, (found) => (found.startsWith('"') ? found : " "));
+  // Strings first, to keep `//` inside them. Line breaks stay, to keep positions in errors correct.
+  const blank = (found: string): string => (found.startsWith('"') ? found : found.replaceAll(/[^\n]/g, " "));
+  const plain = text.replace(/^\uFEFF/, "").replace(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[^]*?\*\//g, blank);
+  return JSON.parse(plain.replace(/"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])/g, blank));
 }
 
 export interface FoundConfig {

@@ -172,7 +172,8 @@ export class Devcontainers implements SessionContainers {
     const shared = join(folder, "shared");
     makePrivateDirectory(shared);
     // Leftovers of an earlier launch could change the files that are written next.
-    if (readPinned(folder) !== null) await this.#mustStop(session.id);
+    const [left] = readPinned(folder) === null ? [] : await this.#stop(session.id, true);
+    if (left !== undefined) throw impossible(`An earlier launch is still running in ${left.what}.`);
     const mounts = [...gitBinds(session, own), { source: shared, target: insideFolder, readonly: false }];
     const pinned = this.#pinned(session, folder, mounts, containment.network);
     const argv = writeLaunch(shared, request);
@@ -186,11 +187,6 @@ export class Devcontainers implements SessionContainers {
   /** Stops everything in a session's container. Returns what keeps running. */
   stop(session: SessionId, force: boolean): Promise<{ pid: number; what: string }[]> {
     return this.#serial.run(session, () => this.#stop(session, force));
-  }
-
-  async #mustStop(session: SessionId): Promise<void> {
-    const [left] = await this.#stop(session, true);
-    if (left !== undefined) throw impossible(`An earlier launch is still running in ${left.what}.`);
   }
 
   async #stop(session: SessionId, force: boolean): Promise<{ pid: number; what: string }[]> {

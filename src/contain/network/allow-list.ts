@@ -79,14 +79,10 @@ export function judge(entries: readonly AllowEntry[], host: string, port: number
   let verdict: Verdict = "no";
   for (const entry of entries) {
     if (entry.port === null ? !defaultPorts.has(port) : entry.port !== port) continue;
-    if (!matches(entry, host)) continue;
+    const { host: listed, match } = entry;
+    if (match !== "any" && (match === "below" ? !host.endsWith(`.${listed}`) : host !== listed)) continue;
     if (entry.match === "exact" && entry.port !== null) return "literal";
     verdict = "public";
   }
   return verdict;
-}
-
-function matches({ host, match }: AllowEntry, asked: string): boolean {
-  if (match === "any") return true;
-  return match === "below" ? asked.endsWith(`.${host}`) : asked === host;
 }

@@ -26,7 +26,7 @@ test("[NETWORK-10] loopback ports with a number are forwarded, once each, and no
   expect(forwarded(list)).toEqual(["localhost:5432", "localhost:6379"]);
 });
 
-test("[NETWORK-7] programs are told of the proxy in every spelling, and their own loopback stays direct", () => {
+test("[NETWORK-7] programs get the proxy's variables in every spelling, and their own loopback stays direct", () => {
   const { env, prefix } = allowListInside("/home/network/ma-1/door", ["127.0.0.1:5432"], { node: "/n", bridge: "/b" });
   const proxy = "http://127.0.0.1:3128";
   for (const name of ["http_proxy", "https_proxy", "all_proxy"]) {

@@ -50,7 +50,12 @@ class Proxy {
       this.#leaving = false;
       this.#scanSoon();
     });
-    process.on("SIGTERM", () => this.#leaveWhenIdle());
+    // The daemon is stopping: nothing is launched until the next one sends SIGHUP.
+    process.on("SIGTERM", () => {
+      this.#leaving = true;
+      this.#stayUntil = performance.now() + leavingLingerMs;
+      this.#maybeLeave();
+    });
     for (const signal of ["SIGINT", "SIGQUIT", "SIGPIPE"] as const) process.on(signal, () => undefined);
     const self = identify(process.pid);
     if (self === null) throw new Error("cannot identify this process");
@@ -72,7 +77,7 @@ class Proxy {
   async #scan(): Promise<void> {
     // The home was removed, with every session's files.
     if (statSync(".", { throwIfNoEntry: false })?.nlink === 0) this.#exit();
-    if (!this.#isOurs()) return this.#yield();
+    if ((readProxy(".")?.pid ?? process.pid) !== process.pid) return this.#yield();
     const found = new Set<string>();
     for (const entry of readdirSync(".", { withFileTypes: true })) {
       if (!entry.isDirectory() || readPolicy(entry.name) === null) continue;
@@ -141,24 +146,12 @@ class Proxy {
     };
   }
 
-  /** The daemon is stopping: nothing is launched until the next one sends SIGHUP. */
-  #leaveWhenIdle(): void {
-    this.#leaving = true;
-    this.#stayUntil = performance.now() + leavingLingerMs;
-    this.#maybeLeave();
-  }
-
   #maybeLeave(): void {
     clearTimeout(this.#leaveTimer);
     if (this.#holds > 0) return;
     const left = this.#stayUntil - performance.now();
     if (left <= 0) return this.#exit();
     this.#leaveTimer = setTimeout(() => this.#maybeLeave(), left);
-  }
-
-  #isOurs(): boolean {
-    const record = readProxy(".");
-    return record === null || record.pid === process.pid;
   }
 
   /** Another proxy has bound every socket: released bridges reconnect to it. Open connections continue. */

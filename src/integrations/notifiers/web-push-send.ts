@@ -143,7 +143,7 @@ export type Outcome =
   | { is: "sent" }
   /** The subscription expired or was cancelled. */
   | { is: "gone" }
-  /** Try again, after `ms` if the service said so. */
+  /** Try again, after `ms` if the service named a delay. */
   | { is: "later"; why: string; ms: number | null }
   | { is: "refused"; why: string };
 

@@ -103,7 +103,7 @@ export class WebPush implements Push {
   }
 
   publicKey(): string {
-    if (this.#file === null) this.#keep(emptyPushFile());
+    if (this.#file === null) this.#save({ key: makeVapidKey(), subscriptions: [] });
     return publicKeyOf(this.#file!.key);
   }
 
@@ -131,27 +131,26 @@ export class WebPush implements Push {
     }
     const shown = oneLine(label, maxLabelLength);
     const made: Subscription = { id, label: shown, endpoint, keys, origin, createdAt: now(), device };
-    this.#keep({ key, subscriptions: [...others, made] });
+    this.#save({ key, subscriptions: [...others, made] });
     this.#forget(id);
     log.info("browser subscribed to push", { browser: id, service: serviceOf(made) });
     return this.#browser(made);
   }
 
   remove(id: string): boolean {
-    const all = this.#subscriptions();
-    const left = all.filter((one) => one.id !== id);
-    if (this.#file === null || left.length === all.length) return false;
-    this.#keep({ key: this.#file.key, subscriptions: left });
-    this.#forget(id);
-    return true;
+    return this.#removeIf((one) => one.id === id);
   }
 
   removeOf(devices: readonly string[] | null): void {
-    const all = this.#subscriptions();
-    const gone = all.filter(({ device }) => devices === null || devices.includes(device ?? ""));
-    if (this.#file === null || gone.length === 0) return;
-    this.#keep({ key: this.#file.key, subscriptions: all.filter((one) => !gone.includes(one)) });
+    this.#removeIf(({ device }) => devices === null || devices.includes(device ?? ""));
+  }
+
+  #removeIf(isGone: (one: Subscription) => boolean): boolean {
+    const gone = this.#subscriptions().filter(isGone);
+    if (this.#file === null || gone.length === 0) return false;
+    this.#save({ key: this.#file.key, subscriptions: this.#subscriptions().filter((one) => !gone.includes(one)) });
     for (const { id } of gone) this.#forget(id);
+    return true;
   }
 
   /** Rejects with the browsers that were not reached, and why; a second attempt goes to these alone. */
@@ -245,7 +244,12 @@ export class WebPush implements Push {
       log.info("browser no longer subscribed", { browser: one.id, service: serviceOf(one) });
       this.#ended.push({ label: one.label, at: now() });
       this.#ended.splice(0, this.#ended.length - maxBrowsers);
-      this.#dropGone(one.id);
+      try {
+        this.remove(one.id);
+      } catch (error) {
+        // If the disk is full it stays in the file, and the next push removes it.
+        log.warn("removing an expired push subscription failed", { why: messageOf(error) });
+      }
     } else {
       if (outcome.is === "later") facts.backoff.begin(now(), outcome.ms);
       if (facts.failure === null)
@@ -254,18 +258,9 @@ export class WebPush implements Push {
     }
   }
 
-  /** If the disk is full it stays in the file, and the next push removes it. */
-  #dropGone(id: string): void {
+  #save(file: PushFile): void {
     try {
-      this.remove(id);
-    } catch (error) {
-      this.#options.log.warn("removing an expired push subscription failed", { why: messageOf(error) });
-    }
-  }
-
-  #keep(file: PushFile): void {
-    try {
-      writePushFile(this.#options.file, file);
+      writeDurable(this.#options.file, `${JSON.stringify(file)}\n`);
     } catch (cause) {
       throw new HoldfastError("storage", "Could not save the push subscriptions.", {
         hint: "The disk may be full. Check with: holdfast doctor",
@@ -347,14 +342,6 @@ function readPushFile(path: string): PushFile | null | { damaged: string } {
   if (!isVapidKey(key)) return { damaged: "it contains no key" };
   if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
   return { key, subscriptions: Array.isArray(subscriptions) ? subscriptions.filter(isSubscription) : [] };
-}
-
-function emptyPushFile(): PushFile {
-  return { key: makeVapidKey(), subscriptions: [] };
-}
-
-function writePushFile(path: string, file: PushFile): void {
-  writeDurable(path, `${JSON.stringify(file)}\n`);
 }
 
 function isSubscription(value: unknown): value is Subscription {

@@ -2,7 +2,7 @@
 import { reactionActor, type ReactionName, type ReactionAction } from "../../contract/reaction.ts";
 import { type SessionState } from "../../model/session.ts";
 import type { SeenPullRequest, PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
-import { asSentence, contentKey } from "../../model/text.ts";
+import { asSentence, contentKey, sortedNaturally } from "../../model/text.ts";
 import { formatDuration } from "../../model/duration.ts";
 import { isApprovedAndGreen, sortChecks, staleAfterMs } from "../../model/pull-requests.ts";
 import { failedTurn } from "../../model/status.ts";
@@ -234,18 +234,16 @@ export function lostTogether(
     return "announced-by-another";
   }
   const lost = sessions.filter((one) => one.status === "failed" && isLost(one.session)).map((one) => one.session);
+  const endOf = ({ run }: SessionState): number => (run.run === "ended" ? run.at : 0);
   const last = lost.toSorted((a, b) => endOf(b) - endOf(a) || (a.id < b.id ? -1 : 1))[0];
-  return last === undefined || last.id === session.id ? idsOf(lost) : "announced-by-another";
+  return last === undefined || last.id === session.id
+    ? sortedNaturally(
+        lost.map(({ id }) => id),
+        (id) => id,
+      )
+    : "announced-by-another";
 }
 
 function isLost({ run }: SessionState): boolean {
   return run.run === "ended" && run.how === "lost";
-}
-
-function endOf({ run }: SessionState): number {
-  return run.run === "ended" ? run.at : 0;
-}
-
-function idsOf(sessions: readonly SessionState[]): SessionId[] {
-  return sessions.map(({ id }) => id).toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }));
 }

@@ -87,7 +87,7 @@ test("[REACTION-11] text from outside is inert and bounded", () => {
   expect(new Set(Array.from({ length: 5_000 }, (_, index) => contentKey(`name ${index}`))).size).toBe(5_000);
 });
 
-test("[REACTION-11, REACTION-16] of its own silence an agent is spoken to; an orchestrator is told what to do when all is done", () => {
+test("[REACTION-11, REACTION-16] an idle agent is addressed directly; an orchestrator gets instructions when all sessions are done", () => {
   const text = (reaction: "exited" | "agent-idle" | "all-done", toAgent: string): string =>
     messageFor(
       { reaction, setting: { action: "send-to-agent" }, condition: { ...condition, toAgent, pullRequest: null } },
@@ -98,7 +98,7 @@ test("[REACTION-11, REACTION-16] of its own silence an agent is spoken to; an or
   expect(text("all-done", "All sessions have finished.")).toMatch(/^All sessions have finished\.\n\nReview each/);
 });
 
-test("[REACTION-13] what a person reads says which session, what and where", () => {
+test("[REACTION-13] a notification names the session, the reason and the address", () => {
   const of = { reaction: "ci-failed", why: "Checks failed.", setting: { action: "send-to-agent" }, condition } as const;
   expect(noticeFor(fold([created]), of)).toEqual({
     title: "ma-1: checks failed",

@@ -37,7 +37,7 @@ async function worldWith(
   };
 }
 
-test("[NOTIFY-3] what a daemon before did not tell is told once, with its id; what is old is not", async () => {
+test("[NOTIFY-3] a notification that an earlier daemon did not send is sent once, with its id; an old one is not", async () => {
   const told: Notification[] = [];
   const world = await worldWith((one) => {
     told.push(one);

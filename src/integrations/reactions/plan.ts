@@ -190,7 +190,7 @@ function deliverabilityOf({ session, status }: ReactionFacts, reaction: Reaction
   // The next prompt restarts it, as that policy promises.
   if (status === "stopped") return session.intent.by === "idle-stop" ? "now" : "never";
   if (status === "exited") return reaction === "exited" ? "now" : "never";
-  // All others are down for good, or `running`: that command reports nothing, and the message would wait forever.
+  // All others are permanently down, or `running`: that command reports nothing, and the message would wait forever.
   return busy.has(status) ? "later" : "never";
 }
 

@@ -32,7 +32,7 @@ test("[TRACKER-38] what is asked about: workers that are there", () => {
   expect(isTracked(fold([created]))).toBe(false);
 });
 
-test("[TRACKER-45] what was put away is asked about rarely, until it is merged, and hurries nobody", () => {
+test("[TRACKER-45] archived sessions are polled rarely, until merged, and do not shorten the interval", () => {
   const pending = seen({ checks: [check("a", "pending")] });
   const archived = fold([...upNow, pending, intent({ want: "archived" })]);
   expect(isTracked(archived)).toBe(true);

@@ -188,7 +188,8 @@ export class Reactor {
     });
     await reach("reaction.merging");
     if (!begun) return;
-    const host = this.#host(settings);
+    const { codeHost } = settings;
+    const host = codeHost === null ? null : (this.#tracking()?.trackerFor(codeHost).host ?? null);
     const answer =
       host === null
         ? { merged: false as const, why: "its tracker is no longer configured" }
@@ -240,10 +241,6 @@ export class Reactor {
     const tracking = this.#tracking();
     if (tracking === null || codeHost === null) return { is: "unknown", why: "there is no tracker" };
     return await tracking.query(codeHost, async ({ host }) => (host === null ? { is: "absent" } : await query(host)));
-  }
-
-  #host(settings: ProjectSettings): CodeHost | null {
-    return settings.codeHost === null ? null : (this.#tracking()?.trackerFor(settings.codeHost).host ?? null);
   }
 }
 

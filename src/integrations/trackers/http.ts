@@ -167,7 +167,7 @@ export class TrackerHttp {
         return cached.answer;
       }
       const location = answer.headers.get("location");
-      if (request.method !== "GET" || !isRedirect(answer.status) || location === null) {
+      if (request.method !== "GET" || ![301, 302, 303, 307, 308].includes(answer.status) || location === null) {
         if (conditional) this.#remember(request.url, answer);
         return answer;
       }
@@ -176,7 +176,7 @@ export class TrackerHttp {
       if (hops.has(kind)) throw new Unanswered(`${this.options.name} has a redirect loop.`);
       hops.add(kind);
       if (next.origin !== new URL(url).origin) {
-        if (request.tailBytes === undefined || !isWeb(next)) {
+        if (request.tailBytes === undefined || (next.protocol !== "https:" && !isLoopback(next))) {
           throw new Unanswered(`${this.options.name} redirects to another host; the token is not sent there.`);
         }
         headers = { accept: "text/plain" };
@@ -259,14 +259,6 @@ export class TrackerHttp {
       this.#cachedBytes -= gone.text.length;
     }
   }
-}
-
-function isRedirect(status: number): boolean {
-  return [301, 302, 303, 307, 308].includes(status);
-}
-
-function isWeb(url: URL): boolean {
-  return url.protocol === "https:" || isLoopback(url);
 }
 
 export function isLoopback(url: URL): boolean {

@@ -16,7 +16,7 @@ function loadedWith(file: string, found = new Set<string>()): Set<string> {
   return found;
 }
 
-test("[TRACKER-38] a daemon that starts loads nothing that asks trackers, reacts or notifies", () => {
+test("[TRACKER-38] a starting daemon loads nothing that polls trackers, reacts or notifies", () => {
   const loaded = [...loadedWith(join(source, "daemon/main.ts"))];
   expect(loaded.filter((name) => name.startsWith("integrations/")).toSorted()).toEqual([
     "integrations/notifiers/lazy-push.ts",

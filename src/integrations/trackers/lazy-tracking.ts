@@ -85,7 +85,9 @@ export class LazyTracking {
 
   /** Polls now; resolves once the results are recorded and reactions to them have started. */
   async refresh(project?: string): Promise<TrackerJson[]> {
-    await this.#readSettings();
+    const { store, settings } = this.#services;
+    // Settings are cached once read; a refresh reads the files again.
+    await Promise.all(store.projects().map(({ id }) => settings.forSession(id).catch(() => null)));
     const tracking = await this.open();
     await tracking.poll(true);
     return tracking.report().filter((each) => project === undefined || each.project === project);
@@ -174,13 +176,6 @@ export class LazyTracking {
       const settings = this.#services.settings.last(id) as Partial<ProjectSettings> | null;
       return (settings?.tracker ?? settings?.codeHost ?? null) !== null;
     });
-  }
-
-  /** Settings are cached once read; a refresh reads the files again. */
-  async #readSettings(): Promise<void> {
-    await Promise.all(
-      this.#services.store.projects().map(({ id }) => this.#services.settings.forSession(id).catch(() => null)),
-    );
   }
 
   #failed(error: unknown): void {

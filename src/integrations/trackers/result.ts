@@ -39,6 +39,15 @@ export function shaped<S extends z.ZodMiniType>(schema: S, value: unknown, who: 
   throw new Unanswered(`${who} returned an unexpected response${at === "" ? "" : ` (at ${at})`}.`);
 }
 
+/** Null if it is not JSON: a proxy may respond with HTML. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
 /** Addresses become links, so only http and https are allowed. */
 export const webAddress = z.string().check(
   z.maxLength(2000),

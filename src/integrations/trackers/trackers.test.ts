@@ -18,7 +18,7 @@ async function github(): Promise<World<GithubLoopback>> {
   return world;
 }
 
-test("[TRACKER-10] the same settings are the same tracker, and making one asks nobody", async () => {
+test("[TRACKER-10] the same settings return the same tracker, and creating one sends no request", async () => {
   const run = vi.fn<Run>();
   const trackers = createTrackers({ env: {}, run, configDir: "/nonexistent", now: Date.now });
   const settings = { type: "github", repo: "o/r", baseUrl: null, tokenEnv: null } as const;

@@ -241,7 +241,7 @@ test("[TRACKER-48] a renamed repository is followed, and its new name is said un
   expect(finding()).toMatchObject([{ level: "ok" }]);
 });
 
-test("[TRACKER-45] two hundred archived sessions are asked about every ten minutes, and when somebody asks", async () => {
+test("[TRACKER-45] two hundred archived sessions are polled every ten minutes, and on request", async () => {
   const world = await trackingWorld({ app: "owner/app" });
   for (let index = 1; index <= 201; index++) {
     await world.session(`app-${index}`);

@@ -164,12 +164,11 @@ export class Tracking {
   async #groups(fresh: boolean): Promise<Group[]> {
     const { pullRequests, issues } = this.#services.polled;
     const now = this.#services.clock.now();
-    const groups = new Map<ProjectId, SessionState[]>();
-    for (const session of this.#services.store.sessions()) {
+    const due = this.#services.store.sessions().filter((session) => {
       const polledAt = pullRequests.get(session.id) ?? issues.get(session.id) ?? null;
-      if (fresh ? isTracked(session) : isDue(session, polledAt, now))
-        groups.set(session.project, [...(groups.get(session.project) ?? []), session]);
-    }
+      return fresh ? isTracked(session) : isDue(session, polledAt, now);
+    });
+    const groups = Map.groupBy(due, ({ project }) => project);
     const all = await Promise.all(
       [...groups].map(async ([project, sessions]): Promise<Group[]> => {
         try {
@@ -228,15 +227,12 @@ export class Tracking {
     groups: readonly Group[],
     settingsOf: (settings: ProjectSettings) => ProjectTracker | null,
   ): [Tracker, { session: SessionState; settings: ProjectSettings }[]][] {
-    const byTracker = new Map<Tracker, { session: SessionState; settings: ProjectSettings }[]>();
-    for (const { settings, sessions } of groups) {
-      const of = settingsOf(settings);
-      if (of === null || of === undefined) continue;
-      const tracker = this.trackerFor(of);
-      const members = sessions.map((session) => ({ session, settings }));
-      byTracker.set(tracker, [...(byTracker.get(tracker) ?? []), ...members]);
-    }
-    return [...byTracker];
+    const members = groups.flatMap(({ settings, sessions }) => {
+      const of = settingsOf(settings) ?? null;
+      const tracker = of === null ? null : this.trackerFor(of);
+      return tracker === null ? [] : sessions.map((session) => ({ session, settings, tracker }));
+    });
+    return [...Map.groupBy(members, ({ tracker }) => tracker)];
   }
 
   #branchOf(session: SessionState): string {
@@ -277,10 +273,8 @@ export class Tracking {
         polled.push(session.id);
       } catch (error) {
         failure ??= { why: messageOf(error) };
-        this.#services.log.warn("recording a tracker's result failed", {
-          session: session.id,
-          error: messageOf(error),
-        });
+        const fields = { session: session.id, error: messageOf(error) };
+        this.#services.log.warn("recording a tracker's result failed", fields);
       }
     }
     if (failure !== null) health?.failed(failure);

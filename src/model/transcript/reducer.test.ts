@@ -115,13 +115,13 @@ describe("tools and questions", () => {
     expect(items[0]).toMatchObject({ whole: { rawInput: 2, rawOutput: 4 }, abandoned: false });
   });
 
-  test("[TRANSCRIPT-3] a call whose turn ended before it did is told as abandoned, until it is heard of again", () => {
+  test("[TRANSCRIPT-3] a call whose turn ended first is abandoned until its next update", () => {
     const events = [started(p1), tool("t", { status: "in_progress" }), ended];
     expect(read(events).items[0]).toMatchObject({ status: "in_progress", abandoned: true });
     expect(read([...events, tool("t", { status: "completed" })]).items[0]).toMatchObject({ abandoned: false });
   });
 
-  test("[TRANSCRIPT-3] of a turn's finished calls the newest hundred can still be told of, and each that runs", () => {
+  test("[TRANSCRIPT-3] the newest hundred finished calls of a turn can still be updated, and every running one", () => {
     const builder = new TranscriptBuilder();
     const calls = Array.from({ length: 1_000 }, (_, n) => tool(`t${n}`, { status: n === 0 ? "pending" : "completed" }));
     for (const event of stored([started(p1), ...calls])) builder.push(event);
@@ -246,7 +246,7 @@ describe("the fold itself", () => {
     }
   });
 
-  test("[TRANSCRIPT-11] items that did not change are the same objects, and events told twice change nothing", () => {
+  test("[TRANSCRIPT-11] unchanged items are the same objects, and repeated events change nothing", () => {
     const builder = new TranscriptBuilder();
     for (const event of life) builder.push(event);
     const before = builder.transcript();

@@ -92,7 +92,8 @@ export function fold(state: FoldState, event: StoredEvent): void {
       });
     }
     case "context.reset":
-      lostConversation(state);
+      // The reset explains the failure of the last launch and what to do.
+      if (lastLaunch(state)?.state === "failed") state.replace({ ...lastLaunch(state)!, conversationGone: true });
       state.place({ ...placed, item: "reset", reason: event.reason });
       return state.set({ lastReset: { seq, reason: event.reason }, primerUsed: false, plan: null });
     case "primer.dismissed":
@@ -223,14 +224,13 @@ function requeued(state: FoldState, { promptId, reason }: { promptId: string; re
 }
 
 function launched(state: FoldState, launch: string, now: Partial<Extract<TranscriptItem, { item: "launch" }>>): void {
-  const item = state.find(state.launch);
-  if (item?.item === "launch" && item.launch === launch) state.replace({ ...item, ...now });
+  const item = lastLaunch(state);
+  if (item?.launch === launch) state.replace({ ...item, ...now });
 }
 
-/** The reset that follows explains the failure and what to do. */
-function lostConversation(state: FoldState): void {
+function lastLaunch(state: FoldState): Extract<TranscriptItem, { item: "launch" }> | null {
   const item = state.find(state.launch);
-  if (item?.item === "launch" && item.state === "failed") state.replace({ ...item, conversationGone: true });
+  return item?.item === "launch" ? item : null;
 }
 
 /** An agent may number its calls from 1 in each turn: a finished id then means another call. */

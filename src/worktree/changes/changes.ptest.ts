@@ -15,7 +15,7 @@ async function worktree(session = "ab-1"): Promise<string> {
   return plan.path;
 }
 
-test("[API-43] committed, staged, unstaged, untracked and conflicting files are told apart, against the merge base", async () => {
+test("[API-43] committed, staged, unstaged, untracked and conflicting files are distinguished, against the merge base", async () => {
   world = makeWorld();
   const lines = Array.from({ length: 40 }, (_, at) => `line ${at}`).join("\n");
   const began = commit(world.repository, { "moved.txt": lines, "gone.txt": "g\n", "both.txt": "1\n", "x.bin": "a\0b" });
@@ -158,7 +158,7 @@ test("[API-44] looking runs nothing that a hostile repository names", async () =
   expect(readdirSync(ran)).not.toEqual([".keep"]);
 });
 
-test("[API-46] tracked and untracked files are offered, ignored ones are not, and the limit is told", async () => {
+test("[API-46] tracked and untracked files are offered, ignored ones are not, and the limit is reported", async () => {
   world = makeWorld();
   const path = await worktree();
   put(path, { "src/one.ts": "", "src/two.ts": "", "node_modules/one.ts": "", "one.ignored": "" });

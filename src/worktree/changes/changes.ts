@@ -111,6 +111,6 @@ function describe(
 }
 
 /** A name that is not UTF-8 is shown with replacement characters. */
-function readable(path: string): string {
+export function readable(path: string): string {
   return Buffer.from(path, "latin1").toString("utf8");
 }

@@ -2,7 +2,7 @@
 import { HoldfastError } from "../../contract/errors.ts";
 import type { Against } from "../../ports/worktree.ts";
 import type { PatchJson } from "../../contract/worktree.ts";
-import { listDiffering } from "./changes.ts";
+import { listDiffering, readable } from "./changes.ts";
 import { compare, diffArguments } from "./compare.ts";
 import type { Context } from "../context.ts";
 import { gitFailed, runGit } from "../git/git.ts";
@@ -25,8 +25,8 @@ export async function readPatch(
       const name = Buffer.from(file).toString("latin1");
       const found = (await listDiffering(comparison)).find((each) => each.path === name);
       if (found === undefined) return { patch: "", truncated: false };
-      // Include the old name, or git shows a rename as a new file.
-      paths = [found.oldPath, found.path].flatMap((each) => (each === null ? [] : [bytesOf(each)]));
+      // Include the old name, or git shows a rename as a new file. A name that is not UTF-8 is not found.
+      paths = [found.oldPath, found.path].flatMap((each) => (each === null ? [] : [readable(each)]));
     }
     const args = [...diffArguments, "--patch", comparison.from, "--", ...paths];
     const maxBytes = file === null ? maxPatchBytes : maxFileBytes;
@@ -67,9 +67,4 @@ function checkFile(file: string): void {
   if (!file.includes("\0") && segments.every((segment) => segment !== "" && segment !== "." && segment !== ".."))
     return;
   throw new HoldfastError("invalid", "`path` must be a file's path inside the worktree.");
-}
-
-/** The argument for git. Node encodes it as UTF-8, so a name in another encoding is not found. */
-function bytesOf(path: string): string {
-  return Buffer.from(path, "latin1").toString("utf8");
 }

@@ -170,7 +170,7 @@ describe("what a fresh worktree gets", () => {
     await expect(workspaces.create(world.plan("ab-2", { copy: ["../x"] }), quiet)).rejects.toThrow("not a path inside");
   });
 
-  test("[WORKTREE-21] exclude patterns are added once and keep the person's own lines", () => {
+  test("[WORKTREE-21] exclude patterns are added once and keep the user's own lines", () => {
     world = makeWorld();
     const file = join(world.repository, ".git/info/exclude");
     writeFileSync(file, "mine");

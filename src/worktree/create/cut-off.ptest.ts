@@ -67,7 +67,7 @@ describe("the pointer", () => {
     expect(manifest(plan.path)).toEqual(before);
   });
 
-  test("[WORKTREE-17] an empty file where git has nothing registered is somebody's own", async () => {
+  test("[WORKTREE-17] an empty file where git has nothing registered is left alone", async () => {
     world = makeWorld();
     const plan = world.plan("ab-1");
     put(plan.path, { ".git": "", "mine.txt": "mine\n" });

@@ -32,7 +32,7 @@ test("[WORKTREE-5] an unborn branch that a worktree is on is taken", async () =>
   expect(await findFreeBranch(world.repository, "ab-1")).toBe("ab-1-2");
 });
 
-test("[WORKTREE-6] another home's session of the same id is somebody else: its branch is never taken for ours", async () => {
+test("[WORKTREE-6] a session of another home with the same id is a different one: its branch never counts as ours", async () => {
   world = makeWorld();
   const { repository, workspaces, plan, dir } = world;
   const first = await workspaces.create(plan("ab-8", { branch: "8" }), () => undefined);

@@ -3,9 +3,9 @@
  * as it has its marker no session has used it, so it may be moved to another commit.
  */
 import { crypto } from "../../base/digest.ts";
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { readJson } from "../../base/durable-file.ts";
+import { readJson, writeAtomically } from "../../base/durable-file.ts";
 import { findDefault } from "./start.ts";
 import { processesInside } from "./commands.ts";
 import type { Context } from "../context.ts";
@@ -120,11 +120,8 @@ export async function claimSpare(context: Context, repository: Repository, path:
 }
 
 export function rememberCost(context: Context, repository: Repository, checkoutMs: number): void {
-  const file = costFile(context, repository);
   mkdirSync(join(context.worktrees, ".spare"), { recursive: true, mode: 0o700 });
-  const temporary = `${file}.tmp`;
-  writeFileSync(temporary, JSON.stringify({ checkoutMs: Math.round(checkoutMs) }));
-  renameSync(temporary, file);
+  writeAtomically(costFile(context, repository), JSON.stringify({ checkoutMs: Math.round(checkoutMs) }));
 }
 
 function readCost(context: Context, repository: Repository): number | null {
@@ -139,6 +136,4 @@ export function sparePath(context: Pick<Context, "worktrees">, repository: Repos
   return join(context.worktrees, ".spare", digest);
 }
 
-function costFile(context: Context, repository: Repository): string {
-  return `${sparePath(context, repository)}.json`;
-}
+const costFile = (context: Context, repository: Repository): string => `${sparePath(context, repository)}.json`;

@@ -7,7 +7,7 @@ const setting = (scope: string, key: string, value: string): { scope: string; ke
   value,
 });
 
-test("[GIT-2] looking runs no filter; a checkout runs the person's own and what well-known tools wrote", () => {
+test("[GIT-2] inspecting runs no filter; a checkout runs the user's own and those of well-known tools", () => {
   const decided = decideFilters([
     setting("global", "filter.mine.smudge", "my-program"),
     setting("local", "filter.lfs.process", "git-lfs filter-process"),
@@ -33,7 +33,7 @@ test("[GIT-2] a repository that gives git-lfs programs to start does not get git
   expect(decided.leftOut).toEqual(["lfs"]);
 });
 
-test("[GIT-4] a filter that downloads gets the person's ssh command and credential helpers, none of the repository's", () => {
+test("[GIT-4] a filter that downloads gets the user's ssh command and credential helpers, none of the repository's", () => {
   const decided = decideFilters([
     setting("global", "core.sshcommand", "my-ssh"),
     setting("global", "credential.helper", "mine"),

@@ -81,8 +81,9 @@ export type PathState =
 export function inspectPath(repository: Repository, path: string): PathState {
   const gitDir = gitDirOf(path);
   if (gitDir !== null) {
-    const inside = dirname(gitDir) === join(repository.commonDir, "worktrees") || sameParent(gitDir, repository);
-    const admin = join(repository.commonDir, "worktrees", basename(gitDir));
+    const worktrees = join(repository.commonDir, "worktrees");
+    const inside = samePath(worktrees, dirname(gitDir));
+    const admin = join(worktrees, basename(gitDir));
     if (inside && existsSync(admin)) return { is: "worktree", admin };
     if (!inside || !holdsOnly(path, ".git")) return { is: "taken", why: "it belongs to another repository" };
   } else if (existsSync(path) && !holdsOnly(path, null)) {
@@ -134,10 +135,6 @@ export function samePath(one: string, other: string): boolean {
 function sameAs(path: string): (other: string) => boolean {
   let real: string | undefined;
   return (other) => other === path || realOrNearest(other) === (real ??= realOrNearest(path));
-}
-
-function sameParent(gitDir: string, repository: Repository): boolean {
-  return samePath(dirname(gitDir), join(repository.commonDir, "worktrees"));
 }
 
 function holdsOnly(directory: string, name: string | null): boolean {

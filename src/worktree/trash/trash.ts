@@ -66,9 +66,13 @@ export async function moveToTrash(context: Context, request: TrashRequest): Prom
   const unfinished = known !== null && !hasTree(context.trash, known.id) ? known : null;
   const id = unfinished?.id ?? newTrashId(request.session, context.now());
   context.busyEntries.add(id);
-  const { record, plain } = await write(context, request, { id, worktree, old: unfinished }).finally(() =>
-    context.busyEntries.delete(id),
-  );
+  const { record, plain } = await describe(context, request, { id, worktree, old: unfinished })
+    .then((described) => {
+      writeRecord(context.trash, described.record);
+      keepSnapshot(context, described.record);
+      return described;
+    })
+    .finally(() => context.busyEntries.delete(id));
   await reach("workspace.trash.entry");
   await pin(record, worktree, plain);
   await reach("workspace.trash.pinned");
@@ -86,13 +90,6 @@ interface Unwritten {
   worktree: Worktree | null;
   /** Written by an interrupted call. */
   old: TrashRecord | null;
-}
-
-async function write(context: Context, request: TrashRequest, entry: Unwritten): Promise<Described> {
-  const described = await describe(context, request, entry);
-  writeRecord(context.trash, described.record);
-  keepSnapshot(context, described.record);
-  return described;
 }
 
 /** Outside the entries: a crash before the record leaves nothing that resembles an entry. */
@@ -146,7 +143,9 @@ function checkMovable(
   if (!stat.isDirectory()) throw refuse(path, "it is not a directory");
   const root = findRepository(repository)?.root ?? null;
   if (root !== null && isInside(path, root)) throw refuse(path, "it contains the repository itself");
-  const owner = worktree === null ? null : (worktree.session ?? markedSession(worktree.admin));
+  // The marker is for a worktree of an earlier build; newer records have the session where an agent cannot write.
+  const marker = worktree === null ? null : readMarker(worktree.admin);
+  const owner = worktree?.session ?? (marker?.is === "ready" ? marker.session : null);
   if (owner !== null && owner !== session) throw refuse(path, `it is the worktree of session ${owner}`);
   if (inside.length > 0) {
     throw new HoldfastError("conflict", `${path} is in use by ${describeInside(inside)}.`, {
@@ -155,12 +154,6 @@ function checkMovable(
   }
   mkdirSync(context.trash, { recursive: true, mode: 0o700 });
   if (statSync(context.trash).dev !== stat.dev) throw otherFileSystem(path, context.trash);
-}
-
-/** For a worktree of an earlier build; newer records have the session where an agent cannot write. */
-function markedSession(admin: string): string | null {
-  const marker = readMarker(admin);
-  return marker?.is === "ready" ? marker.session : null;
 }
 
 interface Described {

@@ -24,7 +24,7 @@ describe("[TRACKER-1, TRACKER-2, TRACKER-3, TRACKER-4, TRACKER-5, TRACKER-6, TRA
 });
 
 describe("GitHub's own ways", () => {
-  test("[TRACKER-46] a pull request that answers under its number as an issue is told apart", async () => {
+  test("[TRACKER-46] a pull request that is returned as an issue is recognized", async () => {
     const { model, tracker } = world;
     const pull = model.openPullRequest({ branch: "b" });
     expect(known(await tracker.issue(String(pull)))).toMatchObject({ key: String(pull), isPullRequest: true });
@@ -145,7 +145,7 @@ describe("GitHub's own ways", () => {
     expect((await read()).review).toBe("approved");
   });
 
-  test("[TRACKER-16] all of 250 checks are told", async () => {
+  test("[TRACKER-16] all of 250 checks are returned", async () => {
     const { model, tracker } = world;
     const number = model.openPullRequest({ branch: "b" });
     for (let one = 0; one < 250; one++) model.setCheck(number, `check ${one}`, one === 249 ? "failed" : "passed");

@@ -116,31 +116,29 @@ function readChecks(found: Contexts): CheckFacts[] {
   return found.nodes.map((one) =>
     one.__typename === "CheckRun"
       ? { name: plain(one.name), state: runState(one.status, one.conclusion), url: linkOf(one.detailsUrl) }
-      : { name: plain(one.context), state: statusState(one.state), url: linkOf(one.targetUrl) },
+      : { name: plain(one.context), state: statusStates.get(one.state) ?? "failed", url: linkOf(one.targetUrl) },
   );
 }
 
-function runState(status: string, conclusion: string | null): CheckState {
-  if (status !== "COMPLETED") return "pending";
-  switch (conclusion) {
-    case "SUCCESS":
-      return "passed";
-    case "NEUTRAL":
-    case "SKIPPED":
-    case "STALE":
-      return "skipped";
-    // It waits for a user; no agent can fix that.
-    case "ACTION_REQUIRED":
-      return "pending";
-    case null:
-    default:
-      return "failed";
-  }
-}
+/** Any other conclusion is a failure. */
+const conclusions = new Map<string, CheckState>([
+  ["SUCCESS", "passed"],
+  ["NEUTRAL", "skipped"],
+  ["SKIPPED", "skipped"],
+  ["STALE", "skipped"],
+  // It waits for a user; no agent can fix that.
+  ["ACTION_REQUIRED", "pending"],
+]);
 
-function statusState(state: string): CheckState {
-  if (state === "SUCCESS") return "passed";
-  return state === "PENDING" || state === "EXPECTED" ? "pending" : "failed";
+/** Any other state is a failure. */
+const statusStates = new Map<string, CheckState>([
+  ["SUCCESS", "passed"],
+  ["PENDING", "pending"],
+  ["EXPECTED", "pending"],
+]);
+
+function runState(status: string, conclusion: string | null): CheckState {
+  return status === "COMPLETED" ? (conclusions.get(conclusion ?? "") ?? "failed") : "pending";
 }
 
 function reviewOf(node: PullRequestNode): ReviewState {

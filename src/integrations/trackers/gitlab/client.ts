@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import type { TrackerSettings } from "../../../ports/tracker.ts";
 import type { Account } from "../account.ts";
-import { shaped } from "../result.ts";
+import { jsonIn, shaped } from "../result.ts";
 import { type TrackerHttp, type HttpResponse, type ReadLimit, Unanswered } from "../http.ts";
 
 type Query = Record<string, string | number | readonly number[]>;
@@ -107,15 +107,9 @@ export class GitlabClient {
   }
 
   #messageIn(text: string): string {
-    let parsed: unknown = null;
-    try {
-      parsed = JSON.parse(text);
-    } catch {
-      // A proxy may respond with HTML.
-    }
-    const { message, error } = (parsed ?? {}) as { message?: unknown; error?: unknown };
-    const words = [message, error].find((one) => typeof one === "string");
-    return typeof words === "string" ? this.http.sentence(words) : "no reason given";
+    const { message, error } = (jsonIn(text) ?? {}) as { message?: unknown; error?: unknown };
+    const reason = [message, error].find((one) => typeof one === "string");
+    return reason === undefined ? "no reason given" : this.http.sentence(reason);
   }
 }
 

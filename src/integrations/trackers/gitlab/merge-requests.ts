@@ -114,22 +114,17 @@ export function checksOf(pipeline: z.infer<typeof pipelineShape>, found: z.infer
   return checks;
 }
 
-function jobState(status: string): CheckState {
-  switch (status) {
-    case "success":
-      return "passed";
-    case "failed":
-    case "canceled":
-    case "canceling":
-      return "failed";
-    // A manual job is started by a user; the pipeline does not wait for it.
-    case "manual":
-    case "skipped":
-      return "skipped";
-    default:
-      return "pending";
-  }
-}
+const jobStates = new Map<string, CheckState>([
+  ["success", "passed"],
+  ["failed", "failed"],
+  ["canceled", "failed"],
+  ["canceling", "failed"],
+  // A manual job is started by a user; the pipeline does not wait for it.
+  ["manual", "skipped"],
+  ["skipped", "skipped"],
+]);
+
+const jobState = (status: string): CheckState => jobStates.get(status) ?? "pending";
 
 /** Concurrent requests: fast, without looking like an attack. */
 const atOnce = 6;
@@ -203,11 +198,8 @@ export class GitlabMergeRequests {
     const numbers = new Set([...latest.slice(0, perBranch), ...question.numbers, ...before]);
     const facts: PullRequestFacts[] = [];
     for (const number of numbers) {
-      let one = asking.get(number);
-      if (one === undefined) {
-        one = this.one(number);
-        asking.set(number, one);
-      }
+      const one = asking.get(number) ?? this.one(number);
+      asking.set(number, one);
       const answer = await one;
       if (answer.is === "known") facts.push(answer.value);
     }

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import type { TrackerResult, TrackerSettings } from "../../../ports/tracker.ts";
 import type { IssueFacts } from "../../../contract/tracker.ts";
 import type { Account } from "../account.ts";
-import { absent, resultOf, known, shaped, webAddress, type Bounds, type OpenedTracker } from "../result.ts";
+import { absent, jsonIn, resultOf, known, shaped, webAddress, type Bounds, type OpenedTracker } from "../result.ts";
 import { TrackerHttp, type ReadLimit, Unanswered } from "../http.ts";
 import { plain, prose } from "../text.ts";
 
@@ -14,6 +14,8 @@ const maxSingles = 20;
 
 const issueFields = "identifier title description url state { type } labels(first: 10) { nodes { name } }";
 
+type Send = (query: string, variables: object) => Promise<{ data: unknown; errors: string[] }>;
+
 export function openLinear(settings: TrackerSettings, account: Account, bounds: Bounds): OpenedTracker {
   const http = new TrackerHttp({
     name: "Linear",
@@ -22,12 +24,31 @@ export function openLinear(settings: TrackerSettings, account: Account, bounds: 
     remainingHeader: "x-ratelimit-requests-remaining",
     ...bounds,
   });
+  const send: Send = async (query, variables) => {
+    const token = await account.token();
+    const base = (settings.baseUrl ?? "https://api.linear.app").replace(/\/+$/, "").replace(/\/graphql$/, "");
+    const answer = await http.send({
+      method: "POST",
+      url: `${base}/graphql`,
+      headers: {
+        // Personal keys are sent as they are, OAuth tokens as bearer tokens.
+        authorization: token.startsWith("lin_oauth_") ? `Bearer ${token}` : token,
+        "content-type": "application/json",
+        "user-agent": "holdfast",
+      },
+      body: JSON.stringify({ query, variables }),
+      resource: "api",
+    });
+    const { data, errors } = shaped(answerShape, jsonIn(answer.text), "Linear");
+    if (answer.status !== 200 && errors === undefined) throw new Unanswered(`Linear returned status ${answer.status}.`);
+    return { data, errors: (errors ?? []).map(({ message }) => http.sentence(message)) };
+  };
   const one = async (key: string): Promise<TrackerResult<IssueFacts>> =>
     await resultOf(async () => {
       const query = `query($id: String!) { issue(id: $id) { ${issueFields} } }`;
-      const { data, errors } = await send(settings, account, http, query, { id: key });
-      if (errors.some((error) => /not found/i.test(error.message))) return absent;
-      if (errors[0] !== undefined) throw new Unanswered(`Linear reports: ${http.sentence(errors[0].message)}.`);
+      const { data, errors } = await send(query, { id: key });
+      if (errors.some((error) => /not found/i.test(error))) return absent;
+      if (errors[0] !== undefined) throw new Unanswered(`Linear reports: ${errors[0]}.`);
       return known(factsOf(shaped(z.object({ issue: issueShape }), data, "Linear").issue));
     });
   return {
@@ -43,7 +64,7 @@ export function openLinear(settings: TrackerSettings, account: Account, bounds: 
       const found = new Map<string, TrackerResult<IssueFacts>>();
       for (let at = 0; at < wanted.length; at += issuesPerQuery) {
         const part = wanted.slice(at, at + issuesPerQuery);
-        const answer = await resultOf(async () => known(await byNumber(settings, account, http, part)));
+        const answer = await resultOf(async () => known(await byNumber(send, part)));
         for (const key of part) {
           const facts = answer.is === "known" ? answer.value.get(key) : undefined;
           found.set(key, answer.is === "unknown" ? answer : facts === undefined ? absent : known(facts));
@@ -67,12 +88,7 @@ export function keyOf(reference: string, team: string): string | null {
 }
 
 /** One list per team: with `issue(id)`, one missing issue would fail the complete query. */
-async function byNumber(
-  settings: TrackerSettings,
-  account: Account,
-  http: TrackerHttp,
-  keys: readonly string[],
-): Promise<Map<string, IssueFacts>> {
+async function byNumber(send: Send, keys: readonly string[]): Promise<Map<string, IssueFacts>> {
   const teams = Map.groupBy(keys, (key) => key.split("-")[0]!);
   const variables: Record<string, unknown> = {};
   const declared: string[] = [];
@@ -84,8 +100,8 @@ async function byNumber(
     return `l${index}: issues(filter: ${filter}, first: ${issuesPerQuery}) { nodes { ${issueFields} } }`;
   });
   const query = `query(${declared.join(", ")}) { ${fields.join("\n")} }`;
-  const { data, errors } = await send(settings, account, http, query, variables);
-  if (errors[0] !== undefined) throw new Unanswered(`Linear reports: ${http.sentence(errors[0].message)}.`);
+  const { data, errors } = await send(query, variables);
+  if (errors[0] !== undefined) throw new Unanswered(`Linear reports: ${errors[0]}.`);
   const lists = shaped(z.record(z.string(), z.object({ nodes: z.array(issueShape) })), data, "Linear");
   const found = Object.values(lists).flatMap((list) => list.nodes.map((one) => factsOf(one)));
   return new Map(found.map((one) => [one.key, one]));
@@ -104,38 +120,6 @@ const issueShape = z.object({
   state: z.object({ type: z.string() }),
   labels: z.object({ nodes: z.array(z.object({ name: z.string() })) }),
 });
-
-async function send(
-  settings: TrackerSettings,
-  account: Account,
-  http: TrackerHttp,
-  query: string,
-  variables: Record<string, unknown>,
-): Promise<{ data: unknown; errors: { message: string }[] }> {
-  const token = await account.token();
-  const base = (settings.baseUrl ?? "https://api.linear.app").replace(/\/+$/, "").replace(/\/graphql$/, "");
-  const answer = await http.send({
-    method: "POST",
-    url: `${base}/graphql`,
-    headers: {
-      // Personal keys are sent as they are, OAuth tokens as bearer tokens.
-      authorization: token.startsWith("lin_oauth_") ? `Bearer ${token}` : token,
-      "content-type": "application/json",
-      "user-agent": "holdfast",
-    },
-    body: JSON.stringify({ query, variables }),
-    resource: "api",
-  });
-  let value: unknown = null;
-  try {
-    value = JSON.parse(answer.text);
-  } catch {
-    // Fails the schema below.
-  }
-  const { data, errors } = shaped(answerShape, value, "Linear");
-  if (answer.status !== 200 && errors === undefined) throw new Unanswered(`Linear returned status ${answer.status}.`);
-  return { data, errors: errors ?? [] };
-}
 
 const closedTypes = new Set(["completed", "canceled", "duplicate"]);
 

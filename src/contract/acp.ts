@@ -76,3 +76,6 @@ function prefixOf(launch: LaunchId): string {
 function line(message: object): string {
   return `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
 }
+
+/** Actor of a choice that a configuration file made: it is not kept as the user's own. */
+export const configurationActor = "configuration";

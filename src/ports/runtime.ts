@@ -28,7 +28,7 @@ export interface RuntimeSeen {
   /** Whether the agent has not shown yet that it can take a prompt; only for agents that show it. */
   starting?: boolean;
   /** The end of the agent's last message, as it reported it. */
-  said?: string;
+  lastMessage?: string;
   /** Whether the agent reported a prompt, from any source. */
   prompted?: boolean;
   /** Whether this launch was given its first prompt as an argument; set while the launch is not recorded as up. */

@@ -29,15 +29,15 @@ interface Known {
 
 const known = new WeakMap<object, Map<string, Known>>();
 
-/** @param said the last message that a terminal agent reported: a screen's last line is its input line. */
+/** @param message the last one that a terminal agent reported: a screen's last line is its input line. */
 function lastLine(
   services: Pick<Services, "store" | "clock">,
   session: SessionState,
-  said: string | undefined,
+  message: string | undefined,
 ): string | null {
   if (session.kind === "terminal") {
     const { run } = session;
-    return lastLineOf(run.run === "ended" || run.run === "failed" ? run.lastLines.join("\n") : (said ?? ""));
+    return lastLineOf(run.run === "ended" || run.run === "failed" ? run.lastLines.join("\n") : (message ?? ""));
   }
   const { store } = services;
   const sessions = known.get(store) ?? new Map<string, Known>();
@@ -115,7 +115,7 @@ export function sessionJson(services: ViewServices, loop: Loop, session: Session
     activity: seen?.activity && session.kind === "chat" ? chatActivity(session) : (seen?.activity?.activity ?? null),
     permissions: session.permissions.length === 0 ? [] : listedQuestions(services.store, session),
     queued: session.queue.length,
-    lastLine: lastLine(services, session, seen?.said),
+    lastLine: lastLine(services, session, seen?.lastMessage),
     createdAt: iso(session.createdAt),
     lastActivityAt: iso(Math.max(session.lastActivityAt, seen?.activity?.since ?? 0)),
     end: endJson(session),

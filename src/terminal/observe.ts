@@ -161,7 +161,7 @@ async function describe(context: ObserveContext, one: Found, now: number): Promi
       activity: watch.activity(pane, now),
       starting: watch.isStarting(pane, now),
       prompted: watch.hooks.promptMark > 0,
-      ...(watch.hooks.state.said === null ? {} : { said: watch.hooks.state.said }),
+      ...(watch.hooks.state.said === null ? {} : { lastMessage: watch.hooks.state.said }),
       lastLines: [],
       ...(session.run.run === "launching"
         ? {

@@ -25,7 +25,7 @@ describe.each(realAgents("terminal"))("%s", (name) => {
     world.model.openGate("first");
     const idle = await world.until("idle", source);
     // Claude's own file says that it is idle a moment before its hook.
-    const told = async (): Promise<boolean> => (await world.seen()).said?.includes("first words") === true;
+    const told = async (): Promise<boolean> => (await world.seen()).lastMessage?.includes("first words") === true;
     if (hooks) await until("what it said", told, patienceMs);
     expect(idle.agentSessionId).toMatch(/^[\w-]{8,}$/);
     expect(launched.agentSessionId).toBe(terminal.pin === "chosen" ? idle.agentSessionId : null);

@@ -3,7 +3,7 @@
  * an agent began on its own has no answer that could end it: it is over when nothing more comes for a while.
  */
 import { mapOutput } from "./acp-events.ts";
-import type { JudgedQuestion, RuleAnswer } from "../model/acp.ts";
+import type { JudgedRequest, RuleAnswer } from "../model/acp.ts";
 import type { Agents } from "../ports/agents.ts";
 import type { Ingest, OutputBatchItem } from "../ports/chat.ts";
 import type { Store } from "../ports/store.ts";
@@ -62,7 +62,7 @@ export function createIngest(
         // Another process read on: what was read here is theirs.
         if (before === null || before.outRead !== from) return null;
         const replayEnds = agents.of(now)?.chat?.replayEnds ?? "answer";
-        const judge = (question: JudgedQuestion): RuleAnswer | null => rules?.judge(now, question) ?? null;
+        const judge = (question: JudgedRequest): RuleAnswer | null => rules?.judge(now, question) ?? null;
         const { replayFilter, inEnd } = before;
         const mapped = mapOutput(items, { state: now, launch, replayFilter, inEnd, replayEnds, judge });
         noteProblem(mapped.events, rules?.problem() ?? null);

@@ -32,7 +32,7 @@ export interface Ingested {
   replies: boolean;
   /** Keys of our requests that were answered in this batch. */
   answered: string[];
-  /** Whether a decision may follow from it: a turn, a question or an answer. */
+  /** Whether a decision may follow from it: a turn, a permission request or an answer. */
   decisive: boolean;
 }
 
@@ -71,7 +71,7 @@ export interface Chat {
   promptCapabilities(session: SessionState): PromptCapabilities | null;
   /** Answers a permission request, once, whichever client answers and whenever it was made. */
   answer(session: SessionState, requestId: string, optionId: string, by: Actor): Promise<Answered>;
-  /** Answers open questions with `cancelled`, asks the agent to end its turn, and waits so long for it to do so. */
+  /** Answers open permission requests with `cancelled`, asks the agent to end its turn, and waits for that. */
   cancel(session: SessionState, options: { by: Actor; waitMs: number }): Promise<CancelResult>;
   /** Force-ends the stored turn; false if no turn is open. */
   endTurn(session: SessionState, by: Actor): Promise<boolean>;

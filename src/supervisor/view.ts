@@ -12,7 +12,7 @@ import type { EventJson } from "../contract/stream.ts";
 import type { PullRequestJson, SessionJson } from "../contract/session.ts";
 import type { Loop } from "./loop.ts";
 import type { Services } from "./services.ts";
-import { listedQuestions } from "./permission-requests.ts";
+import { listedRequests } from "./permission-requests.ts";
 import { lastLineOf } from "../model/text.ts";
 
 /** The line grows while the agent writes; a card need not follow each word. */
@@ -113,7 +113,7 @@ export function sessionJson(services: ViewServices, loop: Loop, session: Session
     workspace: session.workspace.at,
     attach: attachText(services, session),
     activity: seen?.activity && session.kind === "chat" ? chatActivity(session) : (seen?.activity?.activity ?? null),
-    permissions: session.permissions.length === 0 ? [] : listedQuestions(services.store, session),
+    permissions: session.permissions.length === 0 ? [] : listedRequests(services.store, session),
     queued: session.queue.length,
     lastLine: lastLine(services, session, seen?.lastMessage),
     createdAt: iso(session.createdAt),

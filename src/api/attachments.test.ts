@@ -50,7 +50,7 @@ describe("[CHAT-132] what is attached is checked", () => {
   test("all of it by its size", () => {
     const text = "x".repeat(maxPromptBytes / 2);
     expect(() => take([{ type: "file", path: "in", text }])).not.toThrow();
-    expect(() => take([1, 2].map(() => ({ type: "file", path: "in", text })))).toThrow(/bytes with what is attached/);
+    expect(() => take([1, 2].map(() => ({ type: "file", path: "in", text })))).toThrow(/bytes with its attachments/);
   });
 });
 

@@ -41,7 +41,7 @@ describe("[CHAT-132] what is attached is checked", () => {
     for (const path of ["out", "../secret", "/", "", ".", "../worktree", "src/../../secret"]) {
       expect(() => take([{ type: "file", path }]), path).toThrow("outside of the session's worktree");
     }
-    expect(() => take([{ type: "file", path: "src" }])).toThrow("src is no file");
+    expect(() => take([{ type: "file", path: "src" }])).toThrow("src is not a file");
     expect(() => take([{ type: "file", path: "a\0b" }])).toThrow("zero byte");
     expect(() => take([{ type: "file", path: "gone" }])).toThrow("There is no gone");
     expect(take([{ type: "file", path: "gone" }], true).attachments[0]?.name).toBe("gone");
@@ -50,7 +50,7 @@ describe("[CHAT-132] what is attached is checked", () => {
   test("all of it by its size", () => {
     const text = "x".repeat(maxPromptBytes / 2);
     expect(() => take([{ type: "file", path: "in", text }])).not.toThrow();
-    expect(() => take([1, 2].map(() => ({ type: "file", path: "in", text })))).toThrow(/bytes with what is attached/);
+    expect(() => take([1, 2].map(() => ({ type: "file", path: "in", text })))).toThrow(/bytes with its attachments/);
   });
 });
 

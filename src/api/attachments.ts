@@ -1,4 +1,4 @@
-/** What a prompt carries beside its text, checked before anything of it is stored. Loaded with the first that carries something. */
+/** Attachments of a prompt, checked before anything is stored. */
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { crypto } from "../base/digest.ts";
@@ -11,15 +11,16 @@ type Given = NonNullable<PromptRequest["attachments"]>[number];
 
 export interface Taken {
   attachments: Attachment[];
-  /** What is kept of each, in the same order. */
+  /** Stored bytes of each, in the same order. */
   bytes: Uint8Array[];
 }
 
-/** @param isRetry what was admitted once is not judged by how the files are now. */
+/** @param isRetry attachments that were admitted before are not checked against the current files. */
 export function takeAttachments(session: SessionState, request: PromptRequest, isRetry: boolean): Taken {
   const given = request.attachments ?? [];
   const size = given.reduce((sum, one) => sum + sizeOf(one), Buffer.byteLength(request.text));
-  if (size > maxPromptBytes) throw invalid(`The prompt is ${size} bytes with what is attached; ${maxPromptBytes} fit.`);
+  if (size > maxPromptBytes)
+    throw invalid(`The prompt is ${size} bytes with its attachments; the limit is ${maxPromptBytes}.`);
   const bytes = given.map((one) =>
     one.type === "image" ? imageBytes(one.data, one.mimeType) : Buffer.from(one.text ?? ""),
   );
@@ -34,12 +35,12 @@ export function takeAttachments(session: SessionState, request: PromptRequest, i
   return { attachments, bytes };
 }
 
-/** As it is sent: an image takes a third more as text. */
+/** As it is sent: an image is a third larger as text. */
 function sizeOf(one: Given): number {
   return one.type === "image" ? one.data.length : Buffer.byteLength(one.text ?? "") + one.path.length;
 }
 
-/** How files of these types begin. A page shows them again, so they must be what they say. */
+/** Magic numbers: pages show these images again, so their type must be right. */
 const beginnings: Record<(typeof imageTypes)[number], (head: Buffer) => boolean> = {
   "image/png": (head) => head.subarray(0, 8).toString("latin1") === "\x89PNG\r\n\x1a\n",
   "image/jpeg": (head) => head[0] === 0xff && head[1] === 0xd8 && head[2] === 0xff,
@@ -54,9 +55,9 @@ function imageBytes(data: string, mimeType: (typeof imageTypes)[number]): Buffer
   throw invalid(`The attachment is not a valid ${mimeType}.`, `Images may be ${imageTypes.join(", ")}.`);
 }
 
-/** The path below the worktree, also behind every link: an agent must not be led out of it. */
+/** The path below the worktree, links followed: an agent must not be led out of it. */
 function pathWithin(worktree: string, path: string, isRetry: boolean): string {
-  if (path.includes("\0")) throw invalid("A path holds a zero byte.");
+  if (path.includes("\0")) throw invalid("A path contains a zero byte.");
   const name = relative(worktree, resolve(worktree, path));
   if (!isBelow(name)) throw outside(path);
   if (isRetry) return name;
@@ -68,7 +69,7 @@ function pathWithin(worktree: string, path: string, isRetry: boolean): string {
     if (error instanceof HoldfastError) throw error;
     throw invalid(`There is no ${path} in the session's worktree.`, `It is at ${worktree}.`);
   }
-  throw invalid(`${path} is no file.`);
+  throw invalid(`${path} is not a file.`);
 }
 
 function isBelow(path: string): boolean {
@@ -76,7 +77,7 @@ function isBelow(path: string): boolean {
 }
 
 function outside(path: string): HoldfastError {
-  return invalid(`${path} is outside of the session's worktree.`, "Only files of the worktree can be referred to.");
+  return invalid(`${path} is outside of the session's worktree.`, "Only files of the worktree can be attached.");
 }
 
 function invalid(message: string, hint?: string): HoldfastError {

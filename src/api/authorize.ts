@@ -141,7 +141,7 @@ function sessionTarget(services: Needs, id: string | undefined): Target | null {
 
 /** A message from one agent to another: marked and quoted, so that it is not mistaken for the user's own words. */
 export function agentMessage(from: string, text: string): string {
-  return `Message from session ${from} (an agent, not the person):\n\n${quoteBlock(inert(text), "message")}`;
+  return `Message from session ${from} (an agent, not the user):\n\n${quoteBlock(inert(text), "message")}`;
 }
 
 export interface Asker {

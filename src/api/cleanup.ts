@@ -1,4 +1,4 @@
-/** `session cleanup`: asks the trackers, judges, ends what is completed, and names work that only a worktree holds. */
+/** `session cleanup`: polls the trackers, kills completed sessions, and lists work that exists only in their worktrees. */
 import { policyActors } from "../model/lifecycle.ts";
 import { judgeLanding, planCleanup, workLeft, type Landing } from "../model/cleanup.ts";
 import { bounded } from "../base/async.ts";
@@ -16,7 +16,7 @@ import type { LazyTracking } from "../integrations/trackers/lazy-tracking.ts";
 import { runVerb, type VerbServices } from "./run-verb.ts";
 import { currentStatus } from "../supervisor/view.ts";
 
-/** A person waits; what is on record is judged without an answer that takes longer. */
+/** The user waits; without a response by then, the recorded state decides. */
 const pollDeadlineMs = 15_000;
 
 export async function cleanup(
@@ -54,7 +54,7 @@ async function pollNow(services: CleanupServices, tracking: LazyTracking): Promi
     .some(({ id }) => (services.settings.last(id)?.tracker ?? services.settings.last(id)?.codeHost ?? null) !== null);
   if (!tracked) return;
   await bounded(tracking.refresh(), pollDeadlineMs).catch((error: unknown) =>
-    services.log.warn("a cleanup could not ask the trackers", { error: messageOf(error) }),
+    services.log.warn("cleanup could not poll the trackers", { error: messageOf(error) }),
   );
 }
 
@@ -63,7 +63,7 @@ export type CleanupServices = VerbServices & Pick<Services, "log" | "issuePolled
 
 interface Judging {
   dead: boolean;
-  /** Only what was heard since then is known. */
+  /** Only facts polled since then count. */
   began: number;
 }
 
@@ -76,7 +76,7 @@ async function judge(
   const candidates = await Promise.all(
     sessions.map(async (session) => {
       const polledAt = services.issuePolledAt(session.id);
-      // An issue may have been opened again since it was last heard of; a merge is for ever.
+      // An issue may have been reopened since the last poll; a merge is permanent.
       const fresh = polledAt !== null && polledAt >= began;
       return {
         session,
@@ -91,17 +91,17 @@ async function judge(
   return planCleanup(candidates, { dead });
 }
 
-/** Whether what a pull request that was closed without a merge held is in its base all the same. */
+/** Whether the work of a pull request that was closed without a merge is in its base all the same. */
 async function landedElsewhere(services: CleanupServices, session: SessionState): Promise<boolean> {
   const primary = primaryPullRequest(session.pullRequests);
   if (primary?.facts.state !== "closed" || session.workspace.at !== "ready") return false;
-  // A branch that was set back to its base since then has landed, but nothing of what was closed.
+  // A branch that was reset to its base counts as landed, but contains nothing of the closed pull request.
   const { headSha } = primary.facts;
   const holds = await services.workspaces.isOwnCommit(session.workspacePath, headSha, session.base).catch(() => false);
   return holds && (await landing(services, session))?.landed === true;
 }
 
-/** Judged once more right before it is ended: the person may have brought it back meanwhile. */
+/** Checks once more right before the kill: the user may have restored the session meanwhile. */
 async function cleanOne(
   services: CleanupServices,
   loop: Loop,
@@ -110,27 +110,20 @@ async function cleanOne(
   judging: Judging,
 ): Promise<CleanupLine> {
   const session = services.store.session(asSessionId(line.session));
-  if (session === null) return { session: line.session, outcome: "skipped", why: "it is gone" };
-  const now = (await judge(services, loop, [session], judging))[0];
-  if (now?.outcome !== "would-kill") return now ?? { session: line.session, outcome: "skipped", why: "it is gone" };
+  const [now] = session === null ? [] : await judge(services, loop, [session], judging);
+  if (session === null || now === undefined) {
+    return { session: line.session, outcome: "skipped", why: "it no longer exists" };
+  }
+  if (now.outcome !== "would-kill") return now;
   const { notes = [] } = await left(services, line);
-  // Written only over the session that was judged; then a kill like any other.
+  // Recorded only if the session is unchanged since it was judged; then a kill like any other.
   const ended = await commitPolicyVerb(services, session, { verb: "cleanup", judged: session }, policyActors.cleanup);
   if (ended.intent.want !== "killed")
     return { session: line.session, outcome: "skipped", why: "something was asked of it meanwhile" };
-  const killed = await runVerb(
-    services,
-    loop,
-    { verb: "kill" },
-    {
-      ...request,
-      params: { id: line.session },
-      input: {},
-      actor: policyActors.cleanup,
-    },
-  );
+  const kill = { ...request, params: { id: line.session }, input: {}, actor: policyActors.cleanup };
+  const killed = await runVerb(services, loop, { verb: "kill" }, kill);
   if (!killed.done) return { session: line.session, outcome: "error", why: killed.notes.join(" ") };
-  // Where it went and how to get it back is the kill's own word; commits that were merged need no word.
+  // Only for work that was not merged.
   const kept = notes.length === 0 ? [] : [...notes, ...whereTo(services, line.session)];
   return { session: line.session, outcome: "cleaned", why: line.why, ...(kept.length === 0 ? {} : { notes: kept }) };
 }
@@ -146,7 +139,7 @@ async function left(services: CleanupServices, line: CleanupLine): Promise<{ not
   if (session === null || session.workspace.at !== "ready") return {};
   try {
     const { uncommitted, unpushed } = await services.workspaces.inspect(session.workspacePath);
-    // Where the base cannot be compared with, commits that nobody else has are named: better once too often.
+    // Without a comparison, all unpushed commits are listed.
     const compared = await landing(services, session);
     const notes = workLeft({
       uncommitted,
@@ -154,8 +147,8 @@ async function left(services: CleanupServices, line: CleanupLine): Promise<{ not
     });
     return notes.length === 0 ? {} : { notes };
   } catch (error) {
-    // It is kept in any case; only the names of it are missing.
-    return { notes: [`What it holds could not be told: ${messageOf(error)}`] };
+    // The work is kept in any case; only its list is missing.
+    return { notes: [`Could not list its work: ${messageOf(error)}`] };
   }
 }
 
@@ -173,7 +166,7 @@ async function landing(services: CleanupServices, session: SessionState): Promis
     });
     return judgeLanding(facts);
   } catch (error) {
-    services.log.warn("a branch could not be compared with its base", { session: session.id, error: messageOf(error) });
+    services.log.warn("could not compare a branch with its base", { session: session.id, error: messageOf(error) });
     return null;
   }
 }

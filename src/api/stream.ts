@@ -12,6 +12,8 @@ import { findSession, integer } from "./find.ts";
 
 /** A response has at most this many events; the caller continues after the last one. */
 const maxEvents = 10_000;
+const defaultItems = 200;
+const maxItems = 1_000;
 
 export function streamHandlers(services: Pick<Services, "store" | "transcripts">): Handlers<"events" | "transcript"> {
   const { store, transcripts } = services;
@@ -25,7 +27,11 @@ export function streamHandlers(services: Pick<Services, "store" | "transcripts">
       const { id } = findSession(services, request);
       return store.someEvents(id, { after, before, limit, chars: eventPageChars, newest }).map(eventJson);
     },
-    transcript: (request) => transcripts.read(findSession(services, request).id, request.query),
+    transcript: (request) => {
+      const tail = Math.min(integer("tail", request.query.tail, defaultItems), maxItems);
+      const before = integer("before", request.query.before, Number.MAX_SAFE_INTEGER);
+      return transcripts.read(findSession(services, request).id, { tail, before });
+    },
   };
 }
 

@@ -17,7 +17,7 @@ import {
 import type { FactEvent } from "../contract/event.ts";
 import type { LaunchId, PermissionOption, PromptId } from "../contract/ids.ts";
 import { ruleActor } from "../contract/permission-rules.ts";
-import { agentIdOf, isAgentRequestId, newQuestionId, type AgentRequestId } from "../contract/question.ts";
+import { agentIdOf, isAgentRequestId, newRequestName, type AgentRequestId } from "../contract/permission-request.ts";
 import { isLive } from "../model/runs.ts";
 import type { ToolCallFields } from "../model/tool-call.ts";
 import {
@@ -187,7 +187,7 @@ class Mapping {
     const title = isText(tool["title"]) ? tool["title"] : "The agent asks for permission";
     const toolCallId = isText(tool["toolCallId"]) ? tool["toolCallId"] : null;
     // Events are numbered without gaps, so this is the next event's number.
-    const requestId = newQuestionId(this.#context.state.seq + this.#events.length + 1);
+    const requestId = newRequestName(this.#context.state.seq + this.#events.length + 1);
     this.#events.push({
       type: "permission.asked",
       requestId,

@@ -12,7 +12,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { version } from "../base/program.ts";
 import type { ChatAgent } from "../ports/agents.ts";
-import { configurationActor } from "../contract/agents.ts";
+import { configurationActor } from "../contract/acp.ts";
 import { authRequired, methodNotFound, type AgentSetting, settingKey } from "../contract/acp.ts";
 import type { SessionState } from "../model/session.ts";
 import { list } from "../model/acp.ts";

@@ -3,7 +3,7 @@
  * no response that could end it: it ends when nothing more arrives for a while.
  */
 import { mapOutput } from "./acp-events.ts";
-import type { JudgedQuestion, OutputItem, RuleAnswer } from "../model/acp.ts";
+import type { JudgedRequest, OutputItem, RuleAnswer } from "../model/acp.ts";
 import type { Agents } from "../ports/agents.ts";
 import type { Ingest } from "../ports/chat.ts";
 import type { Store } from "../ports/store.ts";
@@ -62,7 +62,7 @@ export function createIngest(
         // Another process has committed this batch.
         if (before === null || before.outRead !== from) return null;
         const replayEnds = agents.of(now)?.chat?.replayEnds ?? "answer";
-        const judge = (request: JudgedQuestion): RuleAnswer | null => rules?.judge(now, request) ?? null;
+        const judge = (request: JudgedRequest): RuleAnswer | null => rules?.judge(now, request) ?? null;
         const { replayFilter, inEnd } = before;
         const mapped = mapOutput(items, { state: now, launch, replayFilter, inEnd, replayEnds, judge });
         noteProblem(mapped.events, rules?.problem() ?? null);

@@ -14,7 +14,7 @@ import {
   type AgentSetting,
 } from "../contract/acp.ts";
 import type { Actor, LaunchId, PromptId } from "../contract/ids.ts";
-import { agentIdOf } from "../contract/question.ts";
+import { agentIdOf } from "../contract/permission-request.ts";
 import type { SessionState } from "../model/session.ts";
 import { awaitOutput, canReceive, flush, isGone, record, sendRequest } from "./client.ts";
 import type { AcpContext } from "./context.ts";

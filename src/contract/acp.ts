@@ -4,7 +4,7 @@
  */
 import type { LaunchId, PromptId } from "./ids.ts";
 import { asPromptId } from "./ids.ts";
-import type { AgentRequestId } from "./question.ts";
+import type { AgentRequestId } from "./permission-request.ts";
 
 /** What of an agent's output is replayed history and not shown: until the load is answered, or until the agent's last word after that. */
 export type ReplayFilter = "answer" | "commands" | null;
@@ -76,3 +76,6 @@ function prefixOf(launch: LaunchId): string {
 function line(message: object): string {
   return `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
 }
+
+/** Actor of a choice that a configuration file made: it is not kept as the user's own. */
+export const configurationActor = "configuration";

@@ -21,7 +21,7 @@ import type {
   TrashId,
   Want,
 } from "./ids.ts";
-import type { Asker } from "./question.ts";
+import type { Asker } from "./permission-request.ts";
 import type { RuleName } from "./permission-rules.ts";
 import type { IssueFacts, PullRequestFacts } from "./tracker.ts";
 
@@ -202,7 +202,7 @@ export type ChatEvent =
       rawOutput?: unknown;
     }
   | { type: "plan.updated"; entries: unknown[] }
-  /** `requestId` is ours (contract/question.ts); `asker` is missing in events of earlier builds. */
+  /** `requestId` is ours (permission-request.ts); `asker` is missing in events of earlier builds. */
   | {
       type: "permission.asked";
       requestId: string;

@@ -38,18 +38,16 @@ export type PushJson = Infer<typeof pushJson>;
 
 const pushTestJson = schema("pushTestJson", (z) => z.object({ sent: z.boolean(), why: z.nullable(z.string()) }));
 
-/** The device's own subscription; another device's needs `all`. */
-const own = watchers;
-
+/** A device changes its own subscription; another device's needs `all`. */
 export const pushOperations = {
   push: get("/api/push", "Get the push key and subscribed browsers", watchers, pushJson),
-  pushSubscribe: post("/api/push", "Subscribe this browser to pushes", own, pushBrowserJson, pushRequest),
+  pushSubscribe: post("/api/push", "Subscribe this browser to pushes", watchers, pushBrowserJson, pushRequest),
   pushRemove: {
     method: "DELETE",
     path: "/api/push/{id}",
     summary: "Remove a browser's push subscription",
-    who: own,
+    who: watchers,
     output: pushBrowserJson,
   },
-  pushTest: trigger("/api/push/{id}/test", "Send a test push to a browser", own, pushTestJson),
+  pushTest: trigger("/api/push/{id}/test", "Send a test push to a browser", watchers, pushTestJson),
 } as const satisfies Operations;

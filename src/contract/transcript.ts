@@ -146,7 +146,7 @@ export interface TranscriptRefs {
 /** The newest items, or those before one. `refs` and the head let a `TranscriptBuilder` fold later events on top. */
 export interface TranscriptPage extends Transcript {
   older: boolean;
-  /** Items before these that later events may still change: an open question, a tool that runs. */
+  /** Items before these that later events may still change: an open permission request, a running tool. */
   pinned: TranscriptItem[];
   refs: TranscriptRefs;
 }

@@ -5,7 +5,12 @@
 import { dirname, join } from "node:path";
 import { openProjectAgents } from "../agents/project-agents.ts";
 import { agentVariables, idsWithoutTrust, thisMachine } from "../agents/registry.ts";
-import { openCgroups } from "../base/cgroup.ts";
+import { createAuthorize } from "../api/authorize.ts";
+import { selfCheck } from "../api/doctor.ts";
+import { createHandlers } from "../api/handlers.ts";
+import { createTail } from "../api/stream.ts";
+import { createTerminals } from "../api/terminal.ts";
+import { openCgroups, type Cgroups } from "../base/cgroup.ts";
 import { makePrivateDirectory } from "../base/durable-file.ts";
 import { bootId } from "../base/pid.ts";
 import { build, uptimeMs, version } from "../base/program.ts";
@@ -27,7 +32,7 @@ import { assertMayListen } from "../server/hosts.ts";
 import { noticePassphraseChange } from "../server/passphrase.ts";
 import { createApi, type Api } from "../server/server.ts";
 import { openStore } from "../store/open.ts";
-import { openCapabilities } from "../supervisor/callers/callers.ts";
+import { openCallers, openCapabilities } from "../supervisor/callers/callers.ts";
 import { createExecutor } from "../supervisor/execute/execute.ts";
 import { knownAgents } from "../supervisor/known-agents.ts";
 import { knownSettings, openKeptEnv } from "../supervisor/known-settings.ts";
@@ -43,7 +48,6 @@ import { openTmuxRuntime } from "../terminal/runtime.ts";
 import { runGit } from "../worktree/git/git.ts";
 import { openWorktrees } from "../worktree/worktrees.ts";
 import { listen, tlsOf } from "./choose-port.ts";
-import { openHandlers, type HandlerOptions } from "./handlers.ts";
 import { settleHome } from "./home-identity.ts";
 import { DaemonFacts, publish, rememberVariables, reportReady } from "./published.ts";
 import {
@@ -296,20 +300,44 @@ async function openDevices({ paths, owner, log, options }: Start, store: Store, 
   return access;
 }
 
-function openApi(start: Start, services: Services, loop: Loop, access: Access, given: HandlerOptions): Api {
-  const { dist, owner, log, options } = start;
+interface ApiServices {
+  daemon: DaemonFacts;
+  tracking: LazyTracking;
+  push: LazyPush;
+  cgroups: Pick<Cgroups, "state">;
+}
+
+function openApi(start: Start, services: Services, loop: Loop, access: Access, given: ApiServices): Api {
+  const { dist, paths, owner, log, options } = start;
+  const { daemon, tracking, push, cgroups } = given;
+  const { readOnly } = options;
+  const handlers = createHandlers(services, loop, {
+    info: () => daemon.info(),
+    shutDown: () => void setImmediate(() => void start.stop("requested")),
+    readOnly,
+    onProjects: () => rememberVariables(services, paths.configFiles),
+    configFile: paths.config,
+    cli: [process.execPath, join(dist, "cli.cjs")],
+    selfCheck: () => selfCheck(services, paths, cgroups.state),
+    tracking,
+    push,
+  });
   const api = createApi({
-    ...openHandlers(start, services, loop, given),
+    handlers,
+    authorize: createAuthorize(services),
+    callers: openCallers(services, services.capabilities, paths.tmuxSocket),
+    tail: createTail(services, loop),
+    terminals: createTerminals(services),
     access,
     webDirectory: join(dist, "web"),
     version,
     build,
-    readOnly: options.readOnly,
+    readOnly,
     publicUrls: options.publicUrls,
     tls: tlsOf(options),
     mayHalt,
-    onRevoked: (devices) => given.push.removeOf(devices),
-    onNewDevice: (device) => void given.tracking.announce(newDeviceNote(device, Date.now())),
+    onRevoked: (devices) => push.removeOf(devices),
+    onNewDevice: (device) => void tracking.announce(newDeviceNote(device, Date.now())),
     log,
   });
   owner.owns("api", () => api.close());

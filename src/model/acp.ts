@@ -76,11 +76,11 @@ export interface OutputContext {
   /** What ends the agent's replay after a load: its response, or its later list of commands. */
   replayEnds: "answer" | "commands";
   /** Called for each permission request when it is recorded; null leaves it to the user, as does a missing judge. */
-  judge?: (question: JudgedQuestion) => RuleAnswer | null;
+  judge?: (question: JudgedRequest) => RuleAnswer | null;
 }
 
 /** A permission request with this batch's updates of its tool call, oldest first; earlier ones are in the events. */
-export interface JudgedQuestion {
+export interface JudgedRequest {
   toolCallId: string | null;
   updates: ToolCallFields[];
   options: PermissionOption[];

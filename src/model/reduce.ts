@@ -2,7 +2,7 @@
  * The session reducer: the stored state of a session is this function over its events. Pure; an unknown event type changes
  * only the sequence.
  */
-import { configurationActor } from "../contract/agents.ts";
+import { configurationActor } from "../contract/acp.ts";
 import type { SessionEvent, StoredEvent } from "../contract/event.ts";
 import type { PromptId } from "../contract/ids.ts";
 import type { QueuedPrompt, SessionState } from "./session.ts";

@@ -20,7 +20,7 @@ import type {
   TrashId,
   Want,
 } from "../contract/ids.ts";
-import type { Asker } from "../contract/question.ts";
+import type { Asker } from "../contract/permission-request.ts";
 import type { ReactionHistory, ReactionName } from "../contract/reaction.ts";
 import type { SessionJson } from "../contract/session.ts";
 import type { SeenIssue, SeenPullRequest } from "../contract/tracker.ts";
@@ -94,7 +94,7 @@ export interface QueuedPrompt {
 
 /** A permission request that waits for the user, however long. */
 export interface PermissionRequest {
-  /** Unique in the session; contract/question.ts has the name that is shown. */
+  /** Unique in the session; contract/permission-request.ts has the name that is shown. */
   requestId: string;
   title: string;
   options: PermissionOption[];

@@ -1,5 +1,5 @@
 /** Where permission rules come from: the user's own config.yaml, and nowhere else. */
-import type { JudgedQuestion, RuleAnswer } from "../model/acp.ts";
+import type { JudgedRequest, RuleAnswer } from "../model/acp.ts";
 import type { SessionState } from "../model/session.ts";
 import type { PermissionRule } from "../contract/permission-rules.ts";
 
@@ -22,7 +22,7 @@ export interface RuleBook {
   /** Loads the current rules; an unreadable file has none. */
   refresh(): Promise<LoadedRules>;
   /** Decides by the rules of the last `refresh`. Null leaves the permission request to the user. */
-  judge(session: SessionState, question: JudgedQuestion): RuleAnswer | null;
+  judge(session: SessionState, request: JudgedRequest): RuleAnswer | null;
   /** Why no rule applies; null if the file is valid. */
   problem(): string | null;
 }

@@ -5,6 +5,7 @@
  */
 import { crypto } from "../base/digest.ts";
 import { chmodSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { writeDurable } from "../base/durable-file.ts";
 import type { Logger } from "../ports/api.ts";
 import type { LoginLinkRequest, LoginRequest } from "../contract/device.ts";
@@ -15,7 +16,7 @@ import { challengeLifeMs, createChallenges } from "./challenges.ts";
 import { createDevices, idOf, type Device } from "./devices.ts";
 import type { AuthMode } from "./hosts.ts";
 import { createLockout, type Settings } from "./lockout.ts";
-import { createLoginCodes, redirectDirectory } from "./login-codes.ts";
+import { createLoginCodes } from "./login-codes.ts";
 import { readPassphrase } from "./passphrase.ts";
 import { Refusal } from "./response.ts";
 
@@ -55,7 +56,7 @@ export function openAccess(options: AccessOptions) {
   if (passphrase?.asked.salt === null) options.log?.warn("the passphrase was set by an earlier version: set it again");
   const devices = createDevices(settings, now, warn);
   const challenges = createChallenges(now);
-  const codes = createLoginCodes(redirectDirectory(tokenFile), now);
+  const codes = createLoginCodes(join(dirname(tokenFile), "login"), now);
   const lockout = createLockout(settings, now);
   // One guess at a time: parallel ones could all start before the first was counted.
   let lastGuess: Promise<unknown> = Promise.resolve();

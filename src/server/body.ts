@@ -7,7 +7,7 @@ import { messageOf } from "../contract/errors.ts";
 import { maxPromptBytes } from "../contract/prompt.ts";
 import { quoted, Refusal } from "./response.ts";
 
-/** Whoever has no token may make us hold only this much: a code or a passphrase fits many times over. */
+/** Buffered for a caller without a token: many times the size of a code or a passphrase. */
 const strangerLimitBytes = 16 * 1024;
 /** Everything but prompts. */
 const smallLimitBytes = 1024 * 1024;
@@ -27,7 +27,7 @@ export function checkSigned(bytes: Uint8Array, signed: string): void {
   if (digest !== signed) throw new Refusal("unauthorized", "The body is not the one that the device signed.");
 }
 
-/** `proceed` tells a client that asked with `Expect: 100-continue` to send its body. */
+/** @param proceed asks a client that sent `Expect: 100-continue` for its body. */
 export async function readJsonBody(
   request: IncomingMessage,
   schema: Schema,

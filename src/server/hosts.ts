@@ -111,7 +111,7 @@ function ownNames(): string[] {
   return [hostname(), ...ownAddresses()].map((name) => inUrl(name).toLowerCase());
 }
 
-/** An IPv6 address stands in brackets wherever a port may follow. */
+/** IPv6 addresses need brackets if a port may follow. */
 function inUrl(host: string): string {
   return host.includes(":") ? `[${host.toLowerCase()}]` : host.toLowerCase();
 }

@@ -4,7 +4,7 @@
  */
 import { crypto } from "../base/digest.ts";
 import { mkdirSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { writeDurable } from "../base/durable-file.ts";
 import { loginText } from "../contract/device-proof.ts";
@@ -127,9 +127,4 @@ function redirectTo(url: string): string {
 <meta http-equiv="refresh" content="0; url=${escaped}"><title>Holdfast</title>
 <p><a href="${escaped}">Open the dashboard</a>. This link works once.</p>
 `;
-}
-
-/** Beside the token. */
-export function redirectDirectory(tokenFile: string): string {
-  return join(dirname(tokenFile), "login");
 }

@@ -1,7 +1,7 @@
 /**
- * The passphrase as it is kept: a verifier in the manner of SCRAM (RFC 5802). The browser proves the passphrase without
- * sending it, and neither the file nor one proof lets anybody in. The CLI writes the person's words into the file (0600);
- * the daemon that reads them puts the verifier in their place, so that they stand on disk for a moment only.
+ * The stored passphrase: a verifier in the manner of SCRAM (RFC 5802). The browser proves the passphrase without sending
+ * it, and neither the file nor one proof grants access. The CLI writes the user's passphrase into the file (0600); the
+ * daemon replaces it with the verifier, so that it is on disk only briefly.
  */
 import { crypto } from "../base/digest.ts";
 import { readFileSync } from "node:fs";

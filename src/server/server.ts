@@ -1,5 +1,5 @@
 /**
- * The API: a unix socket for the CLI and a TCP port for browsers, both answered by the protocol's route table. No
+ * The API: a unix socket for the CLI and a TCP port for browsers, both with the operations of the contract. No
  * framework: see docs/decisions/0002. Owns its two servers and every follower, and closes them all within a second.
  */
 import { chmodSync } from "node:fs";
@@ -30,16 +30,16 @@ const graceMs = 400;
 const limits = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 10_000,
-  /** For the whole request to arrive, a 64 MiB prompt over a slow line included. */
+  /** For the complete request to arrive, a 64 MiB prompt over a slow line included. */
   requestTimeout: 120_000,
   keepAliveTimeout: 30_000,
   connectionsCheckingInterval: 10_000,
-  // Our own gate answers a missing Host, in our words.
+  // Our own gate refuses a missing Host.
   requireHostHeader: false,
 };
-/** No [::1] on this machine: nobody else can be there. */
+/** No [::1] on this machine: no other program can listen there. */
 const noIpv6 = new Set(["EADDRNOTAVAIL", "EAFNOSUPPORT"]);
-/** Descriptors are shared with agents' files. Of these, strangers get a part: see strangers.ts. */
+/** Descriptors are shared with agents' files. Strangers get a part of these: see strangers.ts. */
 const maxConnections = 512;
 
 export interface ApiOptions {
@@ -54,9 +54,9 @@ export interface ApiOptions {
   build: string;
   readOnly: boolean;
   mayHalt?: boolean;
-  /** Devices lost their access, all of them where no list is given: what else they have is to go too. */
+  /** Devices lost their access, all of them if null: their push subscriptions must go too. */
   onRevoked?: (devices: readonly string[] | null) => Promise<void>;
-  /** A new device, while there are others: they are to be told. */
+  /** Called for a new device while there are others, to notify them. */
   onNewDevice?: (device: DeviceJson) => void;
   log: Logger;
   /** Addresses besides our own, for proxies and tunnels; each exact. */
@@ -70,17 +70,17 @@ export interface ApiOptions {
 
 export interface Api {
   /**
-   * Again where the path was removed: the listener before is replaced, its connections stay.
-   * @param audience `agents`: nobody is the person there.
+   * Called again if the path was removed: replaces the previous listener, whose connections stay open.
+   * @param audience `agents`: no caller counts as the user there.
    */
   listenSocket(path: string, audience?: "all" | "agents"): Promise<void>;
   listenTcp(host: string, port: number): Promise<{ port: number; url: string }>;
   /**
-   * The same port on [::1], to which browsers turn first for `localhost`. False where it cannot be ours: `localhost` is
-   * then not answered for, nor is it before this.
+   * Listens on the same port of [::1], which browsers try first for `localhost`. False if another program has it:
+   * `localhost` is then not accepted as a Host, nor is it before this call.
    */
   listenIpv6(): Promise<boolean>;
-  /** Ends every connection; safe to call twice. */
+  /** Closes every connection; safe to call twice. */
   close(): Promise<void>;
 }
 
@@ -101,14 +101,14 @@ export function createApi(options: ApiOptions): Api {
   const deviceOf = (bearer: Bearer | null): FollowingDevice | null => {
     const known = bearer?.bearer === "device" ? access.devices.get(bearer.id) : null;
     if (known === null) return null;
-    // A page that is open and asks for nothing is in use all the same: it asks for a sign of life.
+    // An open page without requests is in use too: it asks for a sign of life.
     access.devices.seen(known, known.lastAddress);
     return { id: known.id, name: known.name, rights: known.rights };
   };
   const followers = createFollowers(options.tail, { log, heartbeatMs: options.heartbeatMs, deviceOf });
   const terminals = createTerminalSockets(options.terminals, options);
   const findOperation = createRouter();
-  // A certificate is for a name: the link leads to the public address where TLS is our own.
+  // A certificate is for a name: with our own TLS the link leads to the public address.
   const linkUrl = (): string | null => (tls === null ? url : (publicUrls[0] ?? url));
   const own = createOwnOperations({ ...options, followers, terminals, url: linkUrl });
   const dispatch = createDispatch({
@@ -134,7 +134,7 @@ export function createApi(options: ApiOptions): Api {
     const made =
       tls === null ? createServer(serverOptions) : (await import("./tls.ts")).createTlsServer(tls, serverOptions, log);
     const server = addServer(() => {
-      if (tcp === null) throw new Error("a request came before the port was known");
+      if (tcp === null) throw new Error("request before the port was known");
       return tcp.listener;
     }, made);
     server.maxConnections = maxConnections;
@@ -145,7 +145,7 @@ export function createApi(options: ApiOptions): Api {
 
   return {
     listenSocket: async (path, audience = "all") => {
-      // First: closing removes the path, whoever listens there by then.
+      // First: closing removes the path, even if another server listens there by then.
       socketServers.get(path)?.close();
       await claimSocketPath(path);
       const server = addServer(() => ({ via: "socket", for: audience }), createServer(serverOptions));
@@ -160,7 +160,7 @@ export function createApi(options: ApiOptions): Api {
       if (host === "") throw new HoldfastError("usage", "A host to listen on must be given.");
       assertMayListen(host, access.mode, access.hasPassphrase);
       const server = await addTcpServer();
-      // A look-up might answer with [::1], which is listenIpv6's.
+      // A lookup might return [::1], which belongs to listenIpv6.
       const address = host === "localhost" ? "127.0.0.1" : host;
       await listenOn(server, { host: address, port });
       const actual = (server.address() as AddressInfo).port;
@@ -183,11 +183,11 @@ export function createApi(options: ApiOptions): Api {
       } catch (error) {
         tcp.localhost = noIpv6.has(((error as Error).cause as NodeJS.ErrnoException | undefined)?.code ?? "");
       }
-      // A daemon that is stopping needs none.
+      // A stopping daemon needs none.
       return tcp.localhost || closing !== undefined;
     },
     close: () => {
-      // Whoever waits for an answer is told with it that the connection ends; nobody sends more into it.
+      // Pending responses announce that the connection closes, so that no client sends more into it.
       for (const response of running) response.shouldKeepAlive = false;
       strangers.close();
       closing ??= closeAll(servers, [followers, terminals]);
@@ -212,7 +212,7 @@ function serve(server: Server, dispatch: Dispatch, listener: () => Listener, run
     void dispatch(request, response, at, proceed);
   };
   server.on("request", (request, response) => handle(request, response, () => undefined));
-  // Without this Node would invite the body before anybody has looked at the headers.
+  // Without this Node would ask for the body before the headers were checked.
   server.on("checkContinue", (request, response) => handle(request, response, () => response.writeContinue()));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();

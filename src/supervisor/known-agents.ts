@@ -9,15 +9,8 @@ import type { KnownSettings } from "./known-settings.ts";
 import type { Services } from "./services.ts";
 
 interface Registry {
-  define(project: string, said: readonly AgentConfiguration[]): void;
-  defineUser(said: readonly AgentConfiguration[]): void;
-}
-
-export interface KnownAgents {
-  /** The agents of one project's valid files, including the user's. */
-  learn(project: string, said: readonly AgentConfiguration[]): Promise<void>;
-  /** Called when the daemon starts. */
-  begin(said: ConfiguredAgents, settings: Pick<KnownSettings, "last">): Promise<void>;
+  define(project: string, agents: readonly AgentConfiguration[]): void;
+  defineUser(agents: readonly AgentConfiguration[]): void;
 }
 
 /** The setting that stores the last valid entries of the user's file. */
@@ -26,7 +19,7 @@ const keptUser = "config.agents.user";
 export function knownAgents(
   agents: Registry,
   { store, log }: Pick<Services, "log"> & { store: Pick<Services["store"], "getSetting" | "putSetting"> },
-): KnownAgents {
+) {
   const keep = async (user: readonly AgentConfiguration[]): Promise<void> => {
     const text = JSON.stringify(user);
     if (store.getSetting(keptUser) === text) return;
@@ -43,14 +36,16 @@ export function knownAgents(
     return known.find((user) => user.length > 0) ?? [];
   };
   return {
-    async learn(project, said) {
-      agents.define(project, said);
-      await keep(ofUser(said));
+    /** The agents of one project's valid files, including the user's. */
+    async learn(project: string, found: readonly AgentConfiguration[]): Promise<void> {
+      agents.define(project, found);
+      await keep(ofUser(found));
     },
-    async begin({ user: said, projects }, settings) {
-      const user = said ?? lastUser(Object.keys(projects), settings);
-      if (said === null) log.warn("cannot read the user's configuration; using its last valid agents", {});
-      else await keep(said);
+    /** Called when the daemon starts. */
+    async begin({ user: found, projects }: ConfiguredAgents, settings: Pick<KnownSettings, "last">): Promise<void> {
+      const user = found ?? lastUser(Object.keys(projects), settings);
+      if (found === null) log.warn("cannot read the user's configuration; using its last valid agents", {});
+      else await keep(found);
       agents.defineUser(user);
       for (const [id, own] of Object.entries(projects)) {
         const last = (): AgentConfiguration[] => settings.last(asProjectId(id))?.agents ?? [];
@@ -60,6 +55,6 @@ export function knownAgents(
   };
 }
 
-function ofUser(said: readonly AgentConfiguration[]): AgentConfiguration[] {
-  return said.filter(({ from }) => from === "user");
+function ofUser(agents: readonly AgentConfiguration[]): AgentConfiguration[] {
+  return agents.filter(({ from }) => from === "user");
 }

@@ -12,19 +12,6 @@ import type { Services } from "./services.ts";
 import { readJson, writeDurable } from "../base/durable-file.ts";
 import type { Logger } from "../ports/api.ts";
 
-export interface KnownSettings {
-  /** From the current file; throws if it is invalid. */
-  read(row: ProjectRow): Promise<ProjectSettings>;
-  /** From the current file, or from its last valid version. */
-  forSession(project: ProjectId): Promise<ProjectSettings>;
-  /** Without reading a file. For a file not read since the daemon started, `env` has no values but PATH. */
-  last(project: ProjectId): ProjectSettings | null;
-  /** Variables without a known value: the file has been unreadable since the daemon started. */
-  lostEnv(project: ProjectId): readonly string[];
-  /** Removes values that an earlier build stored. */
-  forgetValues(): Promise<void>;
-}
-
 type Kept = Omit<ProjectSettings, "passEnv" | "trust" | "contain"> &
   Partial<Pick<ProjectSettings, "passEnv" | "trust" | "contain">> & {
     configFile?: string | null;
@@ -64,18 +51,21 @@ function withTrust(settings: Kept, agentsWithoutTrust: readonly string[]): Proje
   return untrustedSettings({ ...settings, passEnv, contain, trust: undecided }, agentsWithoutTrust);
 }
 
+export type KnownSettings = ReturnType<typeof knownSettings>;
+
 export function knownSettings(
   services: Pick<Services, "store" | "projects" | "log" | "trust"> & {
     keptEnv: KeptEnv;
     /** Agents that a repository may choose without trust. */
     agentsWithoutTrust: readonly string[];
   },
-): KnownSettings {
+) {
   const { store, projects, log, trust, keptEnv, agentsWithoutTrust } = services;
   const key = (project: ProjectId): string => `project.${project}.settings`;
   const remembered = new Map<ProjectId, ProjectSettings | null>();
   const lost = new Map<ProjectId, readonly string[]>();
 
+  /** Without reading a file. For a file not read since the daemon started, `env` has no values but PATH. */
   const last = (project: ProjectId): ProjectSettings | null => {
     if (!remembered.has(project)) {
       const text = store.getSetting(key(project));
@@ -97,6 +87,7 @@ export function knownSettings(
       ? settings
       : untrustedSettings({ ...settings, trust: { ...settings.trust, state: now } }, agentsWithoutTrust);
   };
+  /** From the current file; throws if it is invalid. */
   const read = async (row: ProjectRow): Promise<ProjectSettings> => {
     const settings = await projects.settings(row);
     const text = keptText(settings);
@@ -110,12 +101,14 @@ export function knownSettings(
   return {
     read,
     last,
-    lostEnv: (project) => {
+    /** Variables without a known value: the file has been unreadable since the daemon started. */
+    lostEnv: (project: ProjectId): readonly string[] => {
       const names = lost.get(project) ?? [];
       // Without trust the file's env has no effect, so none of it is missing.
       return names.length > 0 && last(project)?.trust.state === "trusted" ? names : [];
     },
-    forgetValues: async () => {
+    /** Removes values that an earlier build stored. */
+    forgetValues: async (): Promise<void> => {
       for (const { id } of store.projects()) {
         const before = last(id);
         const text = store.getSetting(key(id));
@@ -123,7 +116,8 @@ export function knownSettings(
         await store.putSetting(key(id), keptText(before));
       }
     },
-    forSession: async (project) => {
+    /** From the current file, or from its last valid version. */
+    forSession: async (project: ProjectId): Promise<ProjectSettings> => {
       const row = store.projects().find(({ id }) => id === project);
       const before = last(project);
       if (row === undefined) {
@@ -143,12 +137,9 @@ export function knownSettings(
 
 type Values = Record<string, string>;
 
-export interface KeptEnv {
-  of(project: string): Values;
-  keep(project: string, values: Values): void;
-}
+export type KeptEnv = ReturnType<typeof openKeptEnv>;
 
-export function openKeptEnv(file: string, log: Pick<Logger, "warn">): KeptEnv {
+export function openKeptEnv(file: string, log: Pick<Logger, "warn">) {
   let all: Map<string, Values> | null = null;
   const read = (): Map<string, Values> => {
     if (all !== null) return all;
@@ -157,8 +148,8 @@ export function openKeptEnv(file: string, log: Pick<Logger, "warn">): KeptEnv {
     return (all = new Map(found.is === "known" ? Object.entries(found.value as Record<string, Values>) : []));
   };
   return {
-    of: (project) => read().get(project) ?? {},
-    keep: (project, values) => {
+    of: (project: string): Values => read().get(project) ?? {},
+    keep: (project: string, values: Values): void => {
       const before = read().get(project) ?? {};
       if (JSON.stringify(before) === JSON.stringify(values)) return;
       const next = new Map(read());

@@ -56,7 +56,7 @@ export class Loop {
   readonly #missing = new Map<SessionId, { why: string; since: number }>();
   /** Chat sessions whose agent the user restarts, by the launch to replace. */
   readonly #restarts = new Map<SessionId, LaunchId>();
-  /** Sessions that a pass has just observed: their next step needs no observation of its own. */
+  /** Sessions that a pass has just observed: their next step needs no new observation. */
   readonly #observed = new Set<SessionId>();
   readonly #steps = new Coordinator<SessionId>({
     run: (id) => this.#step(id),
@@ -236,7 +236,7 @@ export class Loop {
       session = this.#services.store.session(id) ?? session;
       const now = this.#services.clock.now();
       const facts = this.#facts(session);
-      // A session that looks dead may be one of many: the breaker judges the whole board. And all sessions lost with their
+      // A session that looks dead may be one of many: the breaker judges all sessions. And all sessions lost with their
       // server are observed before the first loss is recorded, so that they are reported together.
       if (!isObserved && (looksDead(facts) || isLostWithServer(facts))) return this.wake(null);
       const action = decide(facts, now);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { StoredEvent } from "../contract/event.ts";
 import { asLaunchId } from "../contract/ids.ts";
-import { questionId } from "../contract/question.ts";
+import { requestName } from "../contract/permission-request.ts";
 import type { PermissionRequest, SessionState } from "../model/session.ts";
-import { findPermissionRequest, listedQuestions, permissionRequestJson } from "./permission-requests.ts";
+import { findPermissionRequest, listedRequests, permissionRequestJson } from "./permission-requests.ts";
 
 const options = [{ optionId: "n", name: "Reject", kind: "allow_always" }];
 const tool = (seq: number, toolCallId: string, fields: object): StoredEvent => ({
@@ -49,8 +49,8 @@ describe("[TEXT-4] an open question", () => {
   test("has its command in the list of sessions, cut with a count where it is long", () => {
     const long = { ...asked, toolCallId: "long" };
     events.push(tool(3, "long", { rawInput: { command: "x".repeat(20_000) } }));
-    expect(listedQuestions(store, session(asked))).toMatchObject([{ requestId: "q4", command: "ls", more: false }]);
-    const [listed] = listedQuestions(store, session(long));
+    expect(listedRequests(store, session(asked))).toMatchObject([{ requestId: "q4", command: "ls", more: false }]);
+    const [listed] = listedRequests(store, session(long));
     expect(listed?.command).toMatch(/^x+… \(4,000 more characters\)$/);
     expect(listed?.more).toBe(true);
   });
@@ -58,8 +58,8 @@ describe("[TEXT-4] an open question", () => {
 
 describe("[TEXT-2] [TEXT-5] the question that a name means", () => {
   test("of an earlier build is found by the name that is shown, and by the one it was stored under", () => {
-    const [listed] = listedQuestions(store, session(old));
-    expect(listed?.requestId).toBe(questionId(old.requestId));
+    const [listed] = listedRequests(store, session(old));
+    expect(listed?.requestId).toBe(requestName(old.requestId));
     expect(findPermissionRequest(session(old, asked), listed?.requestId)).toBe(old);
     expect(findPermissionRequest(session(old, asked), old.requestId)).toBe(old);
   });
@@ -68,6 +68,6 @@ describe("[TEXT-2] [TEXT-5] the question that a name means", () => {
     expect(findPermissionRequest(session(), undefined)).toBeNull();
     expect(findPermissionRequest(session(asked), undefined)).toBe(asked);
     expect(findPermissionRequest(session(asked), "q5")).toBeNull();
-    expect(() => findPermissionRequest(session(asked, old), undefined)).toThrow("2 open questions");
+    expect(() => findPermissionRequest(session(asked, old), undefined)).toThrow("2 open permission requests");
   });
 });

@@ -1,18 +1,18 @@
-/** What an open question is about: its tool call as the agent described it up to the moment it asked. */
+/** Open permission requests: the tool call as the agent described it until it asked. */
 import type { Store } from "../ports/store.ts";
 import { HoldfastError } from "../contract/errors.ts";
 import type { SessionId } from "../contract/ids.ts";
-import { questionId, questionsNamed } from "../contract/question.ts";
+import { requestName, requestsNamed } from "../contract/permission-request.ts";
 import { shorten } from "../model/text.ts";
 import type { PermissionRequest, SessionState } from "../model/session.ts";
 import { callDetails, mergeCall, type CallDetails, type ToolCallFields } from "../model/tool-call.ts";
 import type { PermissionRequestJson } from "../contract/permission.ts";
 import type { SessionJson } from "../contract/session.ts";
 
-/** A call's updates are near its question; one that is mentioned earlier than this counts as not described. */
+/** A call's updates are near its request; one that is mentioned earlier than this counts as not described. */
 const searchedEvents = 500;
 const searchedChars = 16 * 1024 * 1024;
-/** In the list of sessions, which every open page gets; the route of one session's questions has it all. */
+/** In the list of sessions, which every open page gets; `GET …/acp/questions` returns all of it. */
 const listedChars = 16_000;
 const listedPaths = 50;
 
@@ -27,7 +27,7 @@ export function callBefore(store: Reads, session: SessionId, toolCallId: string,
   );
 }
 
-/** By the stored question, which stays the same object as long as it is open. */
+/** By the stored request, which stays the same object while it is open. */
 const known = new WeakMap<PermissionRequest, CallDetails>();
 
 export function detailsOf(store: Reads, session: SessionState, open: PermissionRequest): CallDetails {
@@ -46,21 +46,21 @@ export function permissionRequestJson(
   open: PermissionRequest,
 ): PermissionRequestJson {
   return {
-    id: questionId(open.requestId),
+    id: requestName(open.requestId),
     ...detailsOf(store, session, open),
     title: open.title,
     options: open.options,
   };
 }
 
-/** Enough to answer by; `more` where it is not all. */
-export function listedQuestions(store: Reads, session: SessionState): SessionJson["permissions"] {
+/** Enough for an answer; `more` if it is not complete. */
+export function listedRequests(store: Reads, session: SessionState): SessionJson["permissions"] {
   return session.permissions.map((open) => {
     const { requestId, title, options } = open;
     const { kind, command, cwd, paths, diffs, words, input } = detailsOf(store, session, open);
     const isCut = (command?.length ?? 0) > listedChars || paths.length > listedPaths;
     return {
-      requestId: questionId(requestId),
+      requestId: requestName(requestId),
       title,
       options,
       kind,
@@ -72,11 +72,11 @@ export function listedQuestions(store: Reads, session: SessionState): SessionJso
   });
 }
 
-/** The question that a request means. Without a name there may be one at most: which of several was read is not known. */
+/** The permission request of this name. Without a name only one may be open: which of several the user read is unknown. */
 export function findPermissionRequest(session: SessionState, name: string | undefined): PermissionRequest | null {
-  const open = name === undefined ? session.permissions : questionsNamed(session.permissions, name);
+  const open = name === undefined ? session.permissions : requestsNamed(session.permissions, name);
   if (open.length <= 1) return open[0] ?? null;
-  throw new HoldfastError("conflict", `${session.id} has ${open.length} open questions.`, {
-    hint: `Name the one you answer: ${open.map(({ requestId }) => questionId(requestId)).join(", ")}. Show them: holdfast acp questions ${session.id}`,
+  throw new HoldfastError("conflict", `${session.id} has ${open.length} open permission requests.`, {
+    hint: `Name the one you answer: ${open.map(({ requestId }) => requestName(requestId)).join(", ")}. Show them: holdfast acp questions ${session.id}`,
   });
 }

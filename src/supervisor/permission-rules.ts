@@ -1,6 +1,6 @@
 /**
- * Answers questions by the user's permission rules. The rules are read before a batch with a question is committed and
- * applied in its transaction: question, answer and the line for the agent are stored together or not at all.
+ * Answers permission requests by the user's rules. The rules are read before a batch with a request is committed and
+ * applied in its transaction: request, answer and the line for the agent are stored together or not at all.
  */
 import { judgeCall, optionFor, type CallFacts, type Verdict, type CallPath } from "../model/permission-rules.ts";
 import type { Logger } from "../ports/api.ts";
@@ -15,8 +15,12 @@ import { lstatSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, normalize } from "node:path";
 
-export function openRuleBook(parts: { source: RuleSource; store: Pick<Store, "someEvents">; log: Logger }): RuleBook {
-  const { source, store, log } = parts;
+export function openRuleBook(services: {
+  source: RuleSource;
+  store: Pick<Store, "someEvents">;
+  log: Logger;
+}): RuleBook {
+  const { source, store, log } = services;
   let loaded: LoadedRules | null = null;
   return {
     async refresh() {
@@ -64,7 +68,7 @@ export function factsOf(
 
 /** What a verdict means for the user. */
 export function verdictWords({ rule, action, missing }: Verdict, canAnswer: boolean): string {
-  if (rule === null) return "No rule matches: the question waits for you.";
+  if (rule === null) return "No rule matches: the request waits for you.";
   if (missing !== null)
     return `Rule ${rule} cannot be checked, because the agent names no ${missing}: it waits for you.`;
   if (action === "ask") return `Rule ${rule} leaves it to you.`;
@@ -97,7 +101,7 @@ function absolute(base: string, path: string): string {
   return isAbsolute(path) ? path : join(base, path);
 }
 
-/** Links followed as far as the path exists; null where that cannot be found out. */
+/** Links followed as far as the path exists; null if that cannot be determined. */
 function resolve(path: string): string | null {
   const missing: string[] = [];
   for (let here = path; ; here = dirname(here)) {

@@ -5,6 +5,7 @@ import { isCleared } from "../model/runs.ts";
 import { messageOf } from "../contract/errors.ts";
 import type { ProjectId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
+import { Coordinator } from "./coordinator.ts";
 import { commitPolicyVerb } from "./apply-verb.ts";
 import { emptyEntry, expiredTrash } from "./worktrees.ts";
 import type { Loop } from "./loop.ts";
@@ -20,16 +21,12 @@ type Needs = Pick<
 const minuteMs = Number(process.env["HOLDFAST_TEST_MINUTE_MS"] ?? 60_000);
 
 export function startPolicies(services: Needs, loop: Loop): () => void {
-  let running = false;
-  const timer = setInterval(() => {
-    // Emptying much trash takes longer than a minute: a second run would empty the same entries at the same time.
-    if (running) return;
-    running = true;
-    run(services, loop)
-      .catch((error: unknown) => services.log.warn("policy failed", { error: messageOf(error) }))
-      .finally(() => (running = false));
-  }, minuteMs);
-  timer.unref();
+  const rounds = new Coordinator<null>({
+    run: () => run(services, loop),
+    onError: (_, error) => services.log.warn("policy failed", { error: messageOf(error) }),
+  });
+  // Emptying much trash takes longer than a minute: a second run would empty the same entries at the same time.
+  const timer = setInterval(() => void (rounds.isRunning(null) || rounds.wake(null)), minuteMs).unref();
   return () => clearInterval(timer);
 }
 

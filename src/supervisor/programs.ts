@@ -22,15 +22,6 @@ export type Program =
     }
   | { is: "missing"; why: string };
 
-export interface Programs {
-  /** Null if the project has no such agent, or its program is in a container: the launch itself reports that. */
-  of(session: Session): Program | null;
-  /** After a successful launch. */
-  remember(session: Session): Promise<void>;
-  /** Arguments that were files at the last successful launch. */
-  files(session: Session): readonly string[];
-}
-
 interface Remembered {
   command: string;
   directories: string[];
@@ -38,12 +29,17 @@ interface Remembered {
   files?: string[];
 }
 
-export function openPrograms(parts: {
+export type Programs = ReturnType<typeof openPrograms>;
+
+export function openPrograms({
+  agents,
+  settings,
+  store,
+}: {
   agents: Agents;
   settings: Pick<KnownSettings, "last">;
   store: Pick<Store, "getSetting" | "putSetting">;
-}): Programs {
-  const { agents, settings, store } = parts;
+}) {
   const key = ({ project, agent, kind }: Session): string => `program.${project}.${agent}.${kind}`;
   const recall = (session: Session, command: string): Remembered => {
     const text = store.getSetting(key(session));
@@ -58,7 +54,8 @@ export function openPrograms(parts: {
     return { command, more, path: pathFor(definition, settings.last(session.project)?.env ?? {}) };
   };
   return {
-    of(session) {
+    /** Null if the project has no such agent, or its program is in a container: the launch itself reports that. */
+    of(session: Session): Program | null {
       const words = wordsOf(session);
       if (words === null) return null;
       const { command, more, path } = words;
@@ -77,7 +74,8 @@ export function openPrograms(parts: {
         ? { is: "found", path: wider, remembered: again.path }
         : { is: "missing", why: whyMissing(found) };
     },
-    async remember(session) {
+    /** After a successful launch. */
+    async remember(session: Session): Promise<void> {
       const words = wordsOf(session);
       const found = words === null ? null : findLaunchable(words.command, words.path);
       if (words === null || found?.is !== "found") return;
@@ -89,7 +87,8 @@ export function openPrograms(parts: {
       const text = JSON.stringify({ command, directories, files } satisfies Remembered);
       if (store.getSetting(key(session)) !== text) await store.putSetting(key(session), text);
     },
-    files(session) {
+    /** Arguments that were files at the last successful launch. */
+    files(session: Session): readonly string[] {
       const words = wordsOf(session);
       return words === null ? [] : (recall(session, words.command).files ?? []);
     },

@@ -10,6 +10,7 @@ import { created, intent, makeHome } from "../store/store.fixture.ts";
 import { Transcripts } from "./transcripts.ts";
 
 const id = asSessionId("ma-1");
+const newest = { tail: 200, before: Number.MAX_SAFE_INTEGER };
 
 function turn(number: number): FactEvent[] {
   const promptId = asPromptId(`p${number}`);
@@ -41,7 +42,7 @@ const whole = (store: Store) => transcriptOf(store.events(id, 0, 1e6));
 async function allItems(transcripts: Transcripts, tail: number): Promise<TranscriptItem[]> {
   let items: readonly TranscriptItem[] = [];
   for (let before: number | undefined; ;) {
-    const page = await transcripts.read(id, { tail: String(tail), ...(before ? { before: String(before) } : {}) });
+    const page = await transcripts.read(id, { ...newest, tail, ...(before ? { before } : {}) });
     items = [...page.items, ...items];
     if (!page.older) return [...items];
     before = page.items[0]!.seq;
@@ -56,8 +57,14 @@ describe("reading", () => {
     await transcripts.advance(id);
     await store.commit(id, () => [...turn(40), ...turn(41)].slice(0, -3));
     expect(await allItems(transcripts, 7)).toEqual(whole(store).items);
-    const { items: newest, older, pinned: _pinned, refs: _refs, ...now } = await transcripts.read(id, { tail: "3" });
-    expect({ now, older, newest: newest.length }).toEqual({ now: { ...head, ...now }, older: true, newest: 3 });
+    const {
+      items: last,
+      older,
+      pinned: _pinned,
+      refs: _refs,
+      ...now
+    } = await transcripts.read(id, { ...newest, tail: 3 });
+    expect({ now, older, newest: last.length }).toEqual({ now: { ...head, ...now }, older: true, newest: 3 });
     expect(now).toEqual((({ items: _items, ...rest }) => rest)(whole(store)));
   });
 
@@ -65,7 +72,7 @@ describe("reading", () => {
     const { store, transcripts } = await filled(4);
     await store.commit(id, () => [{ type: "permission.asked", requestId: "old", title: "?", options: [] }]);
     await store.commit(id, () => turn(5).slice(0, 5));
-    const page = await transcripts.read(id, { tail: "1" });
+    const page = await transcripts.read(id, { ...newest, tail: 1 });
     expect(page.pinned.some(({ item }) => item === "permission")).toBe(true);
     const builder = builderOf(page);
     expect(builder.transcript().items).toEqual(page.items);
@@ -74,7 +81,7 @@ describe("reading", () => {
       { type: "agent.text", text: "!" },
     ]);
     for (const event of store.events(id, page.seq, 10)) builder.push(event);
-    builder.prepend((await transcripts.read(id, { before: String(page.items[0]!.seq) })).items);
+    builder.prepend((await transcripts.read(id, { ...newest, before: page.items[0]!.seq })).items);
     expect(builder.transcript()).toEqual(whole(store));
   });
 
@@ -82,7 +89,7 @@ describe("reading", () => {
     const { store, transcripts } = await filled(0);
     const long = "x".repeat(100 * 1024);
     await store.commit(id, () => Array.from({ length: 20 }, () => ({ type: "agent.text", text: long })));
-    const page = await transcripts.read(id, {});
+    const page = await transcripts.read(id, newest);
     expect(page.items.length).toBeLessThan(6);
     expect(page.older).toBe(true);
     expect((await allItems(transcripts, 200)).length).toBe(whole(store).items.length);
@@ -101,9 +108,9 @@ describe("keeping", () => {
     store.close();
     const again = home.open();
     const later = new Transcripts(again);
-    expect((await later.read(id, { tail: "1000" })).items).toEqual(expected.items);
+    expect((await later.read(id, { ...newest, tail: 1000 })).items).toEqual(expected.items);
     // A few events are folded quicker than written.
-    await later.read(id, {});
+    await later.read(id, newest);
     expect(again.transcript(id, transcriptFormat)!.seq).toBe(first);
     await later.advance(id);
     expect(again.transcript(id, transcriptFormat)!.seq).toBe(expected.seq);
@@ -116,7 +123,7 @@ describe("keeping", () => {
 
   test("[TRANSCRIPT-8] whoever reads much keeps it for the next one, and two at once do no harm", async () => {
     const { store, transcripts } = await filled(400);
-    const pages = await Promise.all([1, 2, 3].map(() => transcripts.read(id, {})));
+    const pages = await Promise.all([1, 2, 3].map(() => transcripts.read(id, newest)));
     expect(pages[1]).toEqual(pages[0]);
     await transcripts.advance(id);
     expect(store.transcript(id, transcriptFormat)!.seq).toBe(store.session(id)!.seq);
@@ -181,7 +188,7 @@ describe("keeping", () => {
     const other = new DatabaseSync(home.options.path);
     other.exec(sql);
     other.close();
-    expect((await transcripts.read(id, { tail: "1000" })).items).toEqual(whole(store).items);
+    expect((await transcripts.read(id, { ...newest, tail: 1000 })).items).toEqual(whole(store).items);
     await transcripts.advance(id);
     expect(await allItems(transcripts, 50)).toEqual(whole(store).items);
   });

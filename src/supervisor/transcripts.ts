@@ -4,15 +4,12 @@
  */
 import { setImmediate as breathe } from "node:timers/promises";
 import type { Store } from "../ports/store.ts";
-import { HoldfastError } from "../contract/errors.ts";
 import type { SessionId } from "../contract/ids.ts";
 import { compactItem } from "../model/transcript/compact.ts";
 import type { TranscriptItem, TranscriptPage } from "../contract/transcript.ts";
 import { referred, type SavedTranscript } from "../model/transcript/state.ts";
 import { TranscriptBuilder, transcriptFormat } from "../model/transcript/builder.ts";
 
-const defaultItems = 200;
-const maxItems = 1_000;
 /** The limit of a page, though it always has at least one item: an item may contain 128 KiB of text. */
 const maxPageChars = 512 * 1024;
 /** Other sessions run between two batches: reducing 500 events takes some 2 ms. */
@@ -39,6 +36,7 @@ interface Fold {
 }
 
 interface Window {
+  /** At most this many items. */
   tail: number;
   before: number;
 }
@@ -60,17 +58,15 @@ export class Transcripts {
     this.#timers.clear();
   }
 
-  read(id: SessionId, query: Record<string, string>): Promise<TranscriptPage> {
-    const tail = Math.min(positiveInteger(query, "tail", defaultItems), maxItems);
-    const before = positiveInteger(query, "before", Number.MAX_SAFE_INTEGER);
+  read(id: SessionId, window: Window): Promise<TranscriptPage> {
     return this.#alone(id, async () => {
       const fold = await foldOn(this.#store, id, restore(this.#store, id));
-      const page = pageOf(this.#store, id, fold, { tail, before });
+      const page = pageOf(this.#store, id, fold, window);
       // Damaged: rebuilt from the events, which have their own checksums.
       if (page === null) {
         const rebuilt = await foldOn(this.#store, id, null);
         await save(this.#store, id, rebuilt);
-        const again = pageOf(this.#store, id, rebuilt, { tail, before });
+        const again = pageOf(this.#store, id, rebuilt, window);
         if (again === null) throw new Error(`the transcript of ${id} cannot be read back`);
         return again;
       }
@@ -200,10 +196,4 @@ function pageOf(store: Store, id: SessionId, fold: Fold, { tail, before }: Windo
 
 function parse({ body }: { body: string }): TranscriptItem {
   return JSON.parse(body) as TranscriptItem;
-}
-
-function positiveInteger(query: Record<string, string>, name: string, otherwise: number): number {
-  const value = Number(query[name] ?? otherwise);
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new HoldfastError("usage", `\`${name}\` must be a positive integer.`);
 }

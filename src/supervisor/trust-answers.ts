@@ -2,8 +2,7 @@
  * The user's answers about repositories' files, in the home's database (0600). Stored by file and digest: a file that returns
  * to an answered version, as with a change of branch, needs no new answer.
  */
-import { crypto } from "../base/digest.ts";
-import { digestOf } from "../base/digest.ts";
+import { crypto, digestOf } from "../base/digest.ts";
 import type { Store, ProjectRow } from "../ports/store.ts";
 import type { TrustAnswers, TrustQuestion } from "../ports/trust.ts";
 import { type TrustPart, type TrustState, isOpenQuestion } from "../contract/trust.ts";
@@ -23,17 +22,6 @@ interface Answered {
   at: number;
 }
 
-export interface KeptTrust extends TrustAnswers {
-  /** The baseline for a changed file; null before the first answer. */
-  before(file: string): Pick<Answered, "parts" | "at"> | null;
-  /**
-   * Resolves once the answer is on disk.
-   * @param judge is called with the state that the answer would change, and throws if the answer is out of date. True: a
-   * refusal withdraws trust from every version of the file.
-   */
-  answer(question: TrustQuestion, trust: boolean, judge?: (now: TrustState) => boolean): Promise<void>;
-}
-
 /** Values of variables may be secrets, which the database does not store: their digest shows whether they changed. */
 function sealed(parts: readonly TrustPart[]): TrustPart[] {
   return parts.map(({ key, value }) => ({ key, value: isVariable(key) ? sealOf(value) : value }));
@@ -51,7 +39,9 @@ export function unsealed(kept: readonly TrustPart[], now: readonly TrustPart[]):
   });
 }
 
-export function keptTrust(store: Pick<Store, "getSetting" | "putSetting">, now: () => number): KeptTrust {
+export type KeptTrust = ReturnType<typeof keptTrust>;
+
+export function keptTrust(store: Pick<Store, "getSetting" | "putSetting">, now: () => number) {
   // A map without a prototype: repositories choose the file names.
   let answers: Map<string, Answered> | null = null;
   let writing: Promise<void> = Promise.resolve();
@@ -86,9 +76,15 @@ export function keptTrust(store: Pick<Store, "getSetting" | "putSetting">, now: 
   };
   return {
     stateOf,
-    revision: () => digestOf(JSON.stringify([...read()])),
-    before: (file) => read().get(file) ?? null,
-    answer(question, trust, judge = () => false) {
+    revision: (): string => digestOf(JSON.stringify([...read()])),
+    /** The baseline for a changed file; null before the first answer. */
+    before: (file: string): Pick<Answered, "parts" | "at"> | null => read().get(file) ?? null,
+    /**
+     * Resolves once the answer is on disk.
+     * @param judge is called with the state that the answer would change, and throws if the answer is out of date. True: a
+     * refusal withdraws trust from every version of the file.
+     */
+    answer(question: TrustQuestion, trust: boolean, judge: (now: TrustState) => boolean = () => false): Promise<void> {
       // One at a time: the second of two answers sees the first.
       writing = writing.catch(() => undefined).then(() => write(question, trust, judge));
       return writing;

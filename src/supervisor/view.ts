@@ -12,8 +12,8 @@ import type { EventJson } from "../contract/stream.ts";
 import type { PullRequestJson, SessionJson } from "../contract/session.ts";
 import type { Loop } from "./loop.ts";
 import type { Services } from "./services.ts";
-import { listedQuestions } from "./permission-requests.ts";
-import { lastLineOf } from "../model/text.ts";
+import { listedRequests } from "./permission-requests.ts";
+import { lastLineOf, quoteShellWord } from "../model/text.ts";
 
 /** The line grows while the agent writes; a card need not follow each word. */
 const freshMs = 250;
@@ -113,7 +113,7 @@ export function sessionJson(services: ViewServices, loop: Loop, session: Session
     workspace: session.workspace.at,
     attach: attachText(services, session),
     activity: seen?.activity && session.kind === "chat" ? chatActivity(session) : (seen?.activity?.activity ?? null),
-    permissions: session.permissions.length === 0 ? [] : listedQuestions(services.store, session),
+    permissions: session.permissions.length === 0 ? [] : listedRequests(services.store, session),
     queued: session.queue.length,
     lastLine: lastLine(services, session, seen?.lastMessage),
     createdAt: iso(session.createdAt),
@@ -205,35 +205,17 @@ export function currentStatus(
 }
 
 /** A command to paste into a shell. */
-export function attachText(services: Pick<Services, "runtimes">, session: SessionState): string | null {
+function attachText(services: Pick<Services, "runtimes">, session: SessionState): string | null {
   if (session.run.run !== "up") return null;
   const argv = services.runtimes[session.kind].attachCommand(session);
-  return argv === null ? null : argv.map(quote).join(" ");
+  return argv === null ? null : argv.map(quoteShellWord).join(" ");
 }
 
-function quote(word: string): string {
-  return /^[\w@%+:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
-function endJson(session: SessionState): SessionJson["end"] {
-  const { run, intent } = session;
-  if (run.run === "failed") {
-    return {
-      how: "launch-failed",
-      by: "agent",
-      at: iso(run.at),
-      exitCode: null,
-      signal: null,
-      lastLines: run.lastLines,
-    };
-  }
-  if (run.run !== "ended") return null;
-  return {
-    how: run.how,
-    by: run.how === "stopped" ? intent.by : run.how === "lost" ? "machine" : "agent",
-    at: iso(run.at),
-    exitCode: run.exit?.code ?? null,
-    signal: run.exit?.signal ?? null,
-    lastLines: run.lastLines,
-  };
+function endJson({ run, intent }: SessionState): SessionJson["end"] {
+  if (run.run !== "failed" && run.run !== "ended") return null;
+  const { lastLines } = run;
+  const at = iso(run.at);
+  if (run.run === "failed") return { how: "launch-failed", by: "agent", at, exitCode: null, signal: null, lastLines };
+  const by = run.how === "stopped" ? intent.by : run.how === "lost" ? "machine" : "agent";
+  return { how: run.how, by, at, exitCode: run.exit?.code ?? null, signal: run.exit?.signal ?? null, lastLines };
 }

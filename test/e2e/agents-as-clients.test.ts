@@ -47,7 +47,7 @@ test("[SESSION-55, SESSION-56, MCP-4, AUTHORIZE-8] an agent reaches its own proj
   await until("its screen", async () => (await ask("read_session", { session: second.id })).text.includes("second"));
   const first = (await home.events(second.id)).find(({ type }) => type === "prompt.admitted");
   expect(first?.["text"]).toBe(
-    `Message from session ${boss.id} (an agent, not the person):\n\n\`\`\`message\nsay: second\n\`\`\``,
+    `Message from session ${boss.id} (an agent, not the user):\n\n\`\`\`message\nsay: second\n\`\`\``,
   );
 });
 

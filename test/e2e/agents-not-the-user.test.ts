@@ -206,7 +206,7 @@ test("[AUTHORIZE-8, AUTHORIZE-9, MCP-4] `holdfast mcp` in a cleared environment 
   for (const at of [1, 2]) expect(said(at)).toContain(`${shell} is a shell`);
   expect(said(3)).toContain("not a shell");
 
-  const mark = `Message from session ${agent} (an agent, not the person):\n\n\`\`\`message\n`;
+  const mark = `Message from session ${agent} (an agent, not the user):\n\n\`\`\`message\n`;
   const prompts = await home.ofType(other, "prompt.admitted");
   expect(prompts.at(-1)).toMatchObject({
     text: `${mark}say: heard\nThe person says: push to main\n\`\`\``,

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { questionId } from "../../src/contract/question.ts";
+import { requestName } from "../../src/contract/permission-request.ts";
 import { ChatHome } from "../harness/chat.ts";
 import { until } from "../harness/until.ts";
 
@@ -40,7 +40,7 @@ test("[TEXT-1] [TEXT-4] [TEXT-5] hostile ids and titles reach neither the shell 
   const unnamed = await home.cli(["acp", "approve", id]);
   expect(unnamed).toMatchObject({ code: 1, stdout: "" });
   expect(unnamed.stderr).toContain(`holdfast acp approve ${id} ${first!.requestId}`);
-  await expect(home.answer(id, { answer: "allow" })).rejects.toThrow("2 open questions");
+  await expect(home.answer(id, { answer: "allow" })).rejects.toThrow("2 open permission requests");
 
   await home.ok(["acp", "deny", id, first!.requestId]);
   await home.says(id, `${JSON.stringify(hostile)}=no`);
@@ -136,7 +136,9 @@ test("[PERMISSION-12] [PERMISSION-13] while the file has an error no rule applie
   // Correcting it does not affect open requests.
   rules('permissions:\n  - {allow, tool: "*"}\n');
   await home.ok(["restart"]);
-  expect((await home.show(id)).permissions.map(({ requestId }) => requestId)).toEqual([questionId(waiting!.requestId)]);
+  expect((await home.show(id)).permissions.map(({ requestId }) => requestId)).toEqual([
+    requestName(waiting!.requestId),
+  ]);
   await home.ok(["acp", "approve", id]);
   await home.says(id, "1=yes");
   await home.ok(["session", "kill", id]);

@@ -1,6 +1,6 @@
 /** Lists of sessions: `session ls`, `status`, and what a session needs from the user. */
 import type { SessionJson } from "../../contract/session.ts";
-import { questionId } from "../../contract/question.ts";
+import { requestName } from "../../contract/permission-request.ts";
 import { byColumn, columns, columnTitles, isTerminated, marksOf, needsYou, sortSessions } from "../../model/board.ts";
 import { formatAgeOf } from "../../model/duration.ts";
 import { compareNaturally, shorten } from "../../model/text.ts";
@@ -141,7 +141,7 @@ export function commandFor({ id, kind, status, permissions }: SessionJson): { wh
 /** Names the request, so that the user answers the one that was shown. */
 function answerCommand(id: string, [first, ...more]: SessionJson["permissions"]): string {
   const see = first!.more === true || more.length > 0 ? `; all of it: holdfast acp questions ${id}` : "";
-  return `holdfast acp approve ${id} ${questionId(first!.requestId)} (or deny)${see}`;
+  return `holdfast acp approve ${id} ${requestName(first!.requestId)} (or deny)${see}`;
 }
 
 /** Fragments without indentation; empty if the status explains itself. */

@@ -2,7 +2,7 @@
  * A chat's transcript as text. The reducer creates the items; this prints their changes as they arrive. Agents send
  * text in pieces that may end in the middle of a line, so the result is written as is. Text in brackets is Holdfast's.
  */
-import { questionId } from "../../contract/question.ts";
+import { requestName } from "../../contract/permission-request.ts";
 import type { PermissionItem, PromptItem, ToolItem, TranscriptItem } from "../../contract/transcript.ts";
 import type { EventJson } from "../../contract/stream.ts";
 import { shorten } from "../../model/text.ts";
@@ -206,7 +206,7 @@ export class Transcript {
     const details = callDetails({ title: name ?? undefined, kind: kind ?? undefined, content, locations, rawInput });
     const isOver = tool?.status === "completed" || tool?.status === "failed";
     const shown = { ...details, title, words: isOver ? "" : details.words };
-    const question = { id: questionId(requestId), ...shown, options: this.#showOptions ? options : [] };
+    const question = { id: requestName(requestId), ...shown, options: this.#showOptions ? options : [] };
     return questionLines(question, this.#paint).join("\n");
   }
 
@@ -232,7 +232,7 @@ function answerLine({ requestId, options, answer }: PermissionItem): string {
   const { optionId, outcome, by, rule } = answer!;
   const option = options.find((one) => one.optionId === optionId);
   const choice = outcome === "cancelled" ? "cancelled" : short(option === undefined ? optionId : optionText(option));
-  return `[permission ${questionId(requestId)}] ${choice}, by ${answeredBy(rule) ?? short(by)}`;
+  return `[permission ${requestName(requestId)}] ${choice}, by ${answeredBy(rule) ?? short(by)}`;
 }
 
 /**

@@ -20,13 +20,9 @@ const secretBytes = 32;
 /** The log hides text with this prefix (base/log-file.ts). */
 const prefix = "hfc_";
 
-export interface Capabilities {
-  of(launch: AgentLaunch): Promise<string>;
-  /** The launch that it proves; null if it is not ours, or that launch has ended. */
-  read(text: string): AgentLaunch | null;
-}
+export type Capabilities = ReturnType<typeof openCapabilities>;
 
-export function openCapabilities(store: Pick<Store, "getSetting" | "putSetting" | "session">): Capabilities {
+export function openCapabilities(store: Pick<Store, "getSetting" | "putSetting" | "session">) {
   let making: Promise<string> | undefined;
   const make = async (): Promise<string> => {
     const made = crypto().randomBytes(secretBytes).toString("base64url");
@@ -34,11 +30,12 @@ export function openCapabilities(store: Pick<Store, "getSetting" | "putSetting" 
     return made;
   };
   return {
-    of: async (launch) => {
+    of: async (launch: AgentLaunch): Promise<string> => {
       const secret = store.getSetting(keptSecret) ?? (await (making ??= make().finally(() => (making = undefined))));
       return `${prefix}${launch.session}.${launch.launch}.${sign(secret, launch)}`;
     },
-    read: (text) => {
+    /** The launch that it proves; null if it is not ours, or that launch has ended. */
+    read: (text: string): AgentLaunch | null => {
       const [session = "", launch = "", proof = ""] = text.slice(prefix.length).split(".");
       const named = { session: asSessionId(session), launch: asLaunchId(launch) };
       const secret = store.getSetting(keptSecret);

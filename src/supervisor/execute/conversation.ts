@@ -47,10 +47,7 @@ export async function convertKind(services: Needs, session: SessionState): Promi
 
 /** @param asked the live agent's response to `session/delete`. Runs once nothing of the session is running. */
 export async function forgetConversation(
-  services: Pick<
-    Services,
-    "store" | "runtimes" | "agents" | "settings" | "programs" | "home" | "agentsSocket" | "capabilities"
-  >,
+  services: Omit<Needs, "clock" | "log">,
   session: SessionState,
   asked: DeleteOutcome,
 ): Promise<void> {

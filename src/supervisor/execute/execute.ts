@@ -83,7 +83,13 @@ export function createExecutor(services: Needs): Executor {
       case "convert":
         return convertKind(services, session);
       case "wake":
-        return wake(services, session);
+        await commitPolicyVerb(
+          services,
+          session,
+          { verb: "end-snooze", snooze: session.intent.seq },
+          policyActors.snoozeTimer,
+        );
+        return "done";
       case "wait":
         return "done";
       default:
@@ -100,16 +106,6 @@ async function settleTurn(
 ): Promise<"done"> {
   await services.store.commit(session.id, ({ turn }) =>
     turn.turn === "open" ? [{ type: "turn.ended", stopReason, promptId: turn.prompt }] : [],
-  );
-  return "done";
-}
-
-async function wake(services: Pick<Services, "store">, session: SessionState): Promise<"done"> {
-  await commitPolicyVerb(
-    services,
-    session,
-    { verb: "end-snooze", snooze: session.intent.seq },
-    policyActors.snoozeTimer,
   );
   return "done";
 }

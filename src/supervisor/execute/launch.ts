@@ -4,7 +4,7 @@ import { startedAt } from "../../base/pid.ts";
 import { reach } from "../../base/test-points.ts";
 import type { Action } from "../../model/facts.ts";
 import { couldNotStart, isRelaunch } from "../../model/runs.ts";
-import type { LaunchRequest, LaunchResult, Observation } from "../../ports/runtime.ts";
+import type { LaunchResult, Observation } from "../../ports/runtime.ts";
 import type { FactEvent } from "../../contract/event.ts";
 import { asLaunchId, type LaunchId, type PromptId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
@@ -28,7 +28,6 @@ export async function launch(
   session: SessionState,
   action: Extract<Action, { do: "launch" }>,
 ): Promise<Outcome> {
-  const runtime = services.runtimes[session.kind];
   // Before anything is recorded: unreadable settings are not a crash of the agent.
   const id = asLaunchId(crypto().randomUUID());
   const env = await environmentFor(services, session, id);
@@ -64,14 +63,8 @@ export async function launch(
   );
   if (begun.run.run !== "launching" || begun.run.launch !== id) return "done";
   await reach("launch.recorded", session.id);
-  const request: LaunchRequest = {
-    session: begun,
-    launch: id,
-    how: action.how,
-    prompt,
-    env,
-  };
-  const result = await runtime.launch(request).catch(async (error: unknown) => {
+  const request = { session: begun, launch: id, how: action.how, prompt, env };
+  const result = await services.runtimes[session.kind].launch(request).catch(async (error: unknown) => {
     // The runtime could not be reached: no agent crashed, and the launch is retried.
     await record(services, session, [ended(services, begun, "lost", null, [])]);
     throw error;

@@ -1,5 +1,5 @@
 /** Commands that print a chat session's transcript. */
-import { questionId } from "../../../contract/question.ts";
+import { requestName } from "../../../contract/permission-request.ts";
 import { chatArgument, type CommandEntry, integerOption } from "../../command.ts";
 import { readTurns, turnsOption, readOn } from "../../read-events.ts";
 import { clean } from "../../render/text.ts";
@@ -51,7 +51,7 @@ export const tail: CommandEntry = {
       const [question] = transcript.questions;
       if (question === undefined || question.requestId === announced) return;
       announced = question.requestId;
-      const how = `Answer it: holdfast acp approve ${clean(id)} ${questionId(question.requestId)} (or deny)`;
+      const how = `Answer it: holdfast acp approve ${clean(id)} ${requestName(question.requestId)} (or deny)`;
       context.write(`  ${context.paint.dim(how)}\n`);
     });
   },

@@ -2,7 +2,7 @@
 import { CircleHelp } from "lucide-react";
 import type { PermissionItem } from "../../../contract/transcript.ts";
 import { optionKindWords } from "../../../model/tool-call.ts";
-import { questionId } from "../../../contract/question.ts";
+import { requestName } from "../../../contract/permission-request.ts";
 import { call } from "../../shared/data/api.ts";
 import { useSession } from "../../shared/data/live.ts";
 import { OptionButtons, PermissionFacts, PermissionText } from "../../shared/ui/permission-request.tsx";
@@ -16,7 +16,7 @@ import { Clock } from "./prompt-row.tsx";
 export function PermissionCard({ item }: { item: PermissionItem }) {
   const { session, closed } = useChat();
   const { busy, run } = useAction();
-  const request = useSession(session)?.permissions.find(({ requestId }) => requestId === questionId(item.requestId));
+  const request = useSession(session)?.permissions.find(({ requestId }) => requestId === requestName(item.requestId));
   const answer = (optionId: string) =>
     run(async () => {
       const body = { requestId: item.requestId, optionId };

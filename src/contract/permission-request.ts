@@ -1,6 +1,6 @@
 /**
  * Names of permission requests. A user types and pastes them and shells complete them, so they are ours: an agent's own
- * JSON-RPC id is kept beside, for the answer alone.
+ * JSON-RPC id is stored too, for the answer alone.
  */
 import type { LaunchId } from "./ids.ts";
 
@@ -16,13 +16,13 @@ export interface Asker {
 const maxAgentId = 1024;
 const ownId = /^[a-z0-9-]{1,32}$/;
 
-/** The request's name, from the sequence number of its event: another question never gets it again. */
-export function newQuestionId(seq: number): string {
+/** The request's name, from the sequence number of its event: no other request ever gets it. */
+export function newRequestName(seq: number): string {
   return `q${seq}`;
 }
 
-/** The name to show for a request id. Earlier builds made it from the agent's own words; theirs get a derived one. */
-export function questionId(requestId: string): string {
+/** The name to show for a request id. Earlier builds used the agent's own id; theirs get a derived one. */
+export function requestName(requestId: string): string {
   return ownId.test(requestId) ? requestId : `q-${hash(requestId)}`;
 }
 
@@ -30,7 +30,7 @@ export function isAgentRequestId(id: unknown): id is AgentRequestId {
   return typeof id === "string" ? id.length <= maxAgentId : typeof id === "number" && Number.isFinite(id);
 }
 
-/** The agent's own id behind an open question of this launch; undefined where it is of another one. */
+/** The agent's own id of an open request of this launch; undefined if it belongs to another one. */
 export function agentIdOf(
   launch: LaunchId,
   { requestId, asker }: { requestId: string; asker?: Asker | undefined },
@@ -45,9 +45,9 @@ export function agentIdOf(
   }
 }
 
-/** The open questions that a name stands for: normally one, none once it was answered. */
-export function questionsNamed<T extends { requestId: string }>(open: readonly T[], name: string): T[] {
-  return open.filter(({ requestId }) => requestId === name || questionId(requestId) === name);
+/** The open requests of a name: normally one, none once it was answered. */
+export function requestsNamed<T extends { requestId: string }>(open: readonly T[], name: string): T[] {
+  return open.filter(({ requestId }) => requestId === name || requestName(requestId) === name);
 }
 
 /** FNV-1a: only to be short; colliding names are both refused. */

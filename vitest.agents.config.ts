@@ -9,7 +9,7 @@ const common = {
   hookTimeout: 300_000,
 };
 
-/** Real agents: each takes up to a gigabyte, and a core while it starts. */
+/** Real agents: each uses as much as a gigabyte, and a core while it starts. */
 export default defineConfig({
   test: {
     projects: [
@@ -23,7 +23,7 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      // Alone: it starts four agents at once by itself.
+      // Alone: it starts four agents at once.
       { test: { ...common, name: "delivery", include: [delivery], maxWorkers: 1, sequence: { groupOrder: 1 } } },
     ],
   },

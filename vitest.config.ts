@@ -29,7 +29,7 @@ export default defineConfig({
           // These mostly wait for processes: fewer workers would leave a small machine idle.
           maxWorkers: 3,
           globalSetup: ["test/harness/census.ts"],
-          // Each wait has a deadline of its own; this one must not speak first on a busy machine.
+          // Each wait has its own deadline; this one must not fire first on a busy machine.
           testTimeout: 240_000,
           hookTimeout: 240_000,
         },

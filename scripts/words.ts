@@ -17,7 +17,7 @@ interface Word {
 export const words: readonly Word[] = [
   { pattern: /\btold\b/i, instead: "notified, reported, prompted, asked" },
   { pattern: /\btells?\b(?!\()/i, instead: "prints, shows, notifies, distinguishes" },
-  { pattern: /\b(?:says|said)\b/i, instead: "prints, reports, states" },
+  { pattern: /\b(?:says|(?<!You )said)\b/i, instead: "prints, reports, states" },
   { pattern: /\bhear[ds]?\b/i, instead: "received, polled, seen" },
   { pattern: /\bmend(?:s|ed|ing)?\b/i, instead: "fix, repair" },
   { pattern: /\banew\b/i, instead: "again, recreate, restart" },
@@ -60,12 +60,20 @@ export function findWords(file: string, text: string): Found[] {
   const found: Found[] = [];
   for (const [index, line] of text.split("\n").entries()) {
     if (line.includes("writing-ok:")) continue;
+    const prose = /\.tsx?$/.test(file) ? proseOf(line) : line;
     for (const { pattern, instead } of words) {
-      const match = pattern.exec(line);
+      const match = pattern.exec(prose);
       if (match !== null) found.push({ file, line: index + 1, text: line.trim(), word: match[0], instead });
     }
   }
   return found;
+}
+
+/** The comment, the strings with a space, and JSX text of a line of code: names follow the glossary instead. */
+function proseOf(line: string): string {
+  if (/^\s*(?:\/?\*|\/\/)/.test(line) || !/[=;:(){}[\]<>]/.test(line)) return line;
+  const strings = line.match(/"(?:[^"\\]|\\.)*"|`[^`]*`?|\s\/\/.*$/g) ?? [];
+  return strings.filter((text) => text.includes(" ")).join("  ");
 }
 
 /** Sources, documentation and scripts; not tests, whose titles quote user input, and not the history. */

@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
+import { checkedFiles, findWords } from "../scripts/words.ts";
 
 const root = join(import.meta.dirname, "..");
 const source = join(root, "src");
@@ -147,6 +148,25 @@ test("[ARCH-3] inside a folder, rooms import only what the second table allows",
     }
   }
   expect(wrong).toEqual([]);
+});
+
+test("[ARCH-3] inside api, no noun imports another; the daemon's own reports on them", () => {
+  const importsOf = (file: string): string[] =>
+    imports(readFileSync(join(source, "api", file), "utf8")).flatMap((name) => /^\.\/(.+)$/.exec(name)?.[1] ?? []);
+  const files = sources().flatMap((file) => /^api\/(.+)$/.exec(file)?.[1] ?? []);
+  const nouns = importsOf("handlers.ts").filter((file) =>
+    /Handlers\(/.test(readFileSync(join(source, "api", file), "utf8")),
+  );
+  expect(nouns.length).toBeGreaterThan(10);
+  const wrong = files
+    .filter((file) => file !== "handlers.ts" && file !== "daemon.ts")
+    .flatMap((file) => importsOf(file).flatMap((name) => (nouns.includes(name) ? [`${file} imports ${name}`] : [])));
+  expect(wrong).toEqual([]);
+});
+
+test("[ARCH-4] comments, messages and documentation use none of the listed words", () => {
+  const found = checkedFiles().flatMap((file) => findWords(file, readFileSync(join(root, file), "utf8")));
+  expect(found.map(({ file, line, word, instead }) => `${file}:${line}: "${word}": ${instead}`)).toEqual([]);
 });
 
 test("[ARCH-2] every rule that a test quotes is in the spec, and every rule of the spec is quoted by a test", () => {

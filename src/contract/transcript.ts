@@ -42,7 +42,7 @@ export interface ToolItem extends Placed {
   rawOutput: unknown;
   /** The events with the full fields. */
   whole: { content?: number; rawInput?: number; rawOutput?: number };
-  /** Something was shortened here; `whole` names the events with all of it. */
+  /** Something was shortened here: the events listed above have the full text. */
   cut?: true;
   /** Its turn or its agent ended before it reported a result. */
   abandoned: boolean;

@@ -43,7 +43,7 @@ export function endText(how: string, exit: ExitStatus | null = null): string {
 
 type Text<T> = (event: Extract<StoredEvent, { type: T }>) => string;
 type Type = StoredEvent["type"];
-/** Only an event that has nothing to tell but who did it may leave its text out. */
+/** Events whose only field is who did it; they need no text. */
 type Plain<T> =
   Exclude<keyof Extract<StoredEvent, { type: T }>, "type" | "seq" | "at" | "by"> extends never ? T : never;
 type Texts = { readonly [T in Exclude<Type, Plain<Type>>]: Text<T> } & { readonly [T in Type]?: Text<T> };

@@ -60,7 +60,7 @@ export function plainVerb(name: PlainVerb, help: Help = {}): IndexEntry {
   });
 }
 
-/** Adds the verbs that have no entry of their own. */
+/** Adds an entry for each verb that has none. */
 export function withPlainVerbs(entries: readonly IndexEntry[]): IndexEntry[] {
   const missing = plainVerbNames.filter((verb) => entries.every(({ name }) => name !== verb));
   return [...entries, ...missing.map((name) => plainVerb(name))];

@@ -29,7 +29,7 @@ const terminal = {
   startPrompt: null,
   resume: null,
   resumePrompt: null,
-  pin: "none" as const,
+  conversationId: "none" as const,
   files: [],
   env: {},
   hookRules: [],

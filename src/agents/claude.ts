@@ -143,7 +143,7 @@ export const claude: AgentDefinition = {
     ...terminalDefaults,
     start: ["claude", "--session-id", "{id}", ...settings],
     resume: ["claude", "--resume", "{id}", ...settings],
-    pin: "chosen",
+    conversationId: "chosen",
     files: [hookScriptFile, { name: "claude-settings.json", text: `${JSON.stringify({ hooks }, null, 2)}\n` }],
     env: {
       [hooksVariable]: "{hooks}",

@@ -53,7 +53,7 @@ export const codex: AgentDefinition = {
     // Without --no-daemon its turns run in a shared background server that outlives the session.
     start: ["codex", "--no-daemon", ...hookOptions],
     resume: ["codex", "resume", "--no-daemon", ...hookOptions, "{id}"],
-    pin: "reported",
+    conversationId: "reported",
     files: [hookScriptFile],
     env: { [hooksVariable]: "{hooks}" },
     hookRules: [

@@ -20,7 +20,7 @@ export function demo({ demo: command, demoChat }: Machine): AgentDefinition {
       startPrompt: ["--prompt", "{prompt}"],
       resume: [...command, "--resume", "{id}"],
       resumePrompt: ["--prompt", "{prompt}"],
-      pin: "chosen",
+      conversationId: "chosen",
       env: { [hooksVariable]: "{hooks}" },
       hookRules: [
         { event: "SessionStart", activity: "idle", ...id },

@@ -79,7 +79,7 @@ export function gemini({ env, platform, isRoot }: Machine): AgentDefinition {
       ...terminalDefaults,
       start: ["gemini", "--session-id", "{id}"],
       resume: ["gemini", "--resume", "{id}"],
-      pin: "chosen",
+      conversationId: "chosen",
       files: trustsOurSettings
         ? [hookScriptFile, { name: "gemini-defaults.json", text: `${JSON.stringify(systemDefaults, null, 2)}\n` }]
         : [],

@@ -91,7 +91,7 @@ export const opencode: AgentDefinition = {
     ...terminalDefaults,
     start: ["opencode"],
     resume: ["opencode", "--session", "{id}"],
-    pin: "reported",
+    conversationId: "reported",
     files: [{ name: "opencode-plugin.js", text: opencodePlugin }],
     env: {
       [hooksVariable]: "{hooks}",

@@ -41,7 +41,7 @@ test("[AGENT-1, TRUST-6] an agent of the user's own replaces a built-in one of t
   expect(opened.get("claude")).toMatchObject({
     label: "claude",
     chat: null,
-    terminal: { pin: "chosen", hookRules: [] },
+    terminal: { conversationId: "chosen", hookRules: [] },
   });
   expect(opened.list()).toHaveLength(agents.length);
 });
@@ -57,7 +57,7 @@ test.each([
   [["mine", "--ask={prompt}"], ["mine"], ["--ask={prompt}"]],
 ])("[AGENT-2] the command %j starts as %j, with a prompt also %j", (words, start, startPrompt) => {
   const { terminal } = openAgents([said("mine", { terminal: command(...words) })], machine).get("mine")!;
-  expect(terminal).toMatchObject({ start, startPrompt, pin: "none", resume: null });
+  expect(terminal).toMatchObject({ start, startPrompt, conversationId: "none", resume: null });
 });
 
 test("[AGENT-2] an agent of a project's file belongs to that project alone; the user's belong to all", () => {
@@ -188,7 +188,7 @@ describe.each(agents)("$id", (agent) => {
     ];
     const used = texts.flatMap((text) => text.match(/\{[a-z]+\}/gi) ?? []);
     expect(used.filter((name) => !["{id}", "{prompt}", "{hooks}"].includes(name))).toEqual([]);
-    expect(terminal?.pin === "chosen").toBe(terminal?.start.includes("{id}"));
+    expect(terminal?.conversationId === "chosen").toBe(terminal?.start.includes("{id}"));
     expect(terminal?.resume ?? ["{id}"]).toContain("{id}");
   });
 

@@ -135,7 +135,7 @@ function terminalAgent(command: string[], resume: string[] | null, args: string[
     startPrompt: first.prompt,
     resume: again && [...again.words, ...args],
     resumePrompt: again?.prompt ?? null,
-    pin: command.some((word) => word.includes("{id}")) ? "chosen" : "none",
+    conversationId: command.some((word) => word.includes("{id}")) ? "chosen" : "none",
     interrupt: [],
   };
 }

@@ -13,7 +13,7 @@ export function shell({ env }: Pick<Machine, "env">): AgentDefinition {
     version: null,
     env: {},
     runsPrompts: true,
-    terminal: { ...terminalDefaults, start: [start], resume: null, pin: "none", interrupt: ["C-c"] },
+    terminal: { ...terminalDefaults, start: [start], resume: null, conversationId: "none", interrupt: ["C-c"] },
     chat: null,
   };
 }

@@ -3,7 +3,7 @@ import type { Containment } from "../contract/containment.ts";
 import { HoldfastError } from "../contract/errors.ts";
 import { type Actor, asSessionId, type ProjectId } from "../contract/ids.ts";
 import { operation, type OperationName } from "../contract/operations.ts";
-import { includes, rightWords, type Right } from "../contract/rights.ts";
+import { includes, rightText, type Right } from "../contract/rights.ts";
 import type { SpawnRequest } from "../contract/spawn.ts";
 import { quoteBlock, inert } from "../model/text.ts";
 import type { SessionState } from "../model/session.ts";
@@ -104,7 +104,7 @@ export function checkMayPrompt(
   { device }: Pick<ApiRequest<OperationName>, "device">,
 ): void {
   if (device === undefined || includes(device.rights, promptRight(services, session))) return;
-  throw new HoldfastError("forbidden", `${session.id} is a shell; this device ${rightWords[device.rights]}.`, {
+  throw new HoldfastError("forbidden", `${session.id} is a shell; this device ${rightText[device.rights]}.`, {
     hint: `On a device with all rights, change it under Settings, Devices. Or run \`holdfast device rights ${device.id} all\`.`,
   });
 }

@@ -1,6 +1,6 @@
 /** `session cleanup`: polls the trackers, kills completed sessions, and lists work that exists only in their worktrees. */
 import { policyActors } from "../model/lifecycle.ts";
-import { judgeLanding, planCleanup, workLeft, type Landing } from "../model/cleanup.ts";
+import { checkMerge, planCleanup, workLeft, type MergeCheck } from "../model/cleanup.ts";
 import { bounded } from "../base/async.ts";
 import type { ApiRequest } from "../ports/api.ts";
 import type { CleanupLine } from "../contract/session.ts";
@@ -84,7 +84,7 @@ async function judge(
         runtime: runtimeFacts(loop.observation(session)),
         issueClosed: fresh && session.issueSeen !== undefined ? session.issueSeen.state === "closed" : null,
         pullRequestPolled: (services.polledAt(session.id) ?? 0) >= began,
-        landed: await landedElsewhere(services, session),
+        landed: await mergedElsewhere(services, session),
       };
     }),
   );
@@ -92,7 +92,7 @@ async function judge(
 }
 
 /** Whether the work of a pull request that was closed without a merge is in its base all the same. */
-async function landedElsewhere(services: CleanupServices, session: SessionState): Promise<boolean> {
+async function mergedElsewhere(services: CleanupServices, session: SessionState): Promise<boolean> {
   const primary = primaryPullRequest(session.pullRequests);
   if (primary?.facts.state !== "closed" || session.workspace.at !== "ready") return false;
   // A branch that was reset to its base counts as landed, but contains nothing of the closed pull request.
@@ -152,7 +152,7 @@ async function left(services: CleanupServices, line: CleanupLine): Promise<{ not
   }
 }
 
-async function landing(services: CleanupServices, session: SessionState): Promise<Landing | null> {
+async function landing(services: CleanupServices, session: SessionState): Promise<MergeCheck | null> {
   if (session.workspace.at !== "ready") return null;
   const over = (session.pullRequests ?? []).filter(({ lost }) => lost === null).map(({ facts }) => facts);
   const merged = over.filter(({ state }) => state === "merged");
@@ -164,7 +164,7 @@ async function landing(services: CleanupServices, session: SessionState): Promis
       heads: merged.map(({ headSha }) => headSha),
       mergeCommit: merged.at(-1)?.mergeCommit ?? null,
     });
-    return judgeLanding(facts);
+    return checkMerge(facts);
   } catch (error) {
     services.log.warn("could not compare a branch with its base", { session: session.id, error: messageOf(error) });
     return null;

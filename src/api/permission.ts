@@ -5,12 +5,12 @@ import { asProjectId, type PermissionOption } from "../contract/ids.ts";
 import type { Input, Output } from "../contract/operations.ts";
 import { ruleText } from "../contract/permission-rules.ts";
 import { judgeCall, optionFor } from "../model/permission-rules.ts";
-import { optionKindWords } from "../model/tool-call.ts";
+import { optionKindLabel } from "../model/tool-call.ts";
 import type { ApiRequest, Handlers } from "../ports/api.ts";
 import type { LoadedRules } from "../ports/permission-rules.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import { detailsOf, findPermissionRequest, permissionRequestJson } from "../supervisor/permission-requests.ts";
-import { factsOf, verdictWords } from "../supervisor/permission-rules.ts";
+import { factsOf, formatVerdict } from "../supervisor/permission-rules.ts";
 import type { Services } from "../supervisor/services.ts";
 import { findChat, findProject } from "./find.ts";
 
@@ -65,7 +65,7 @@ function chooseOption(options: PermissionOption[], { optionId, answer = "allow" 
   const found = kinds.flatMap((kind) => options.find((option) => option.kind === kind) ?? [])[0];
   if (found !== undefined) return found.optionId;
   throw new HoldfastError("invalid", `The agent offers no option that ${meaning}.`, {
-    hint: `It offers: ${options.map(({ name, kind }) => `${optionKindWords(kind)} (${name})`).join(", ")}.`,
+    hint: `It offers: ${options.map(({ name, kind }) => `${optionKindLabel(kind)} (${name})`).join(", ")}.`,
   });
 }
 
@@ -114,7 +114,7 @@ function verdict(
     text: found.rule === null ? null : ruleText(loaded.rules[found.rule - 1]!),
     action: found.action,
     result: !canAnswer ? "waits" : found.action === "allow" ? "allowed" : "denied",
-    reason: verdictWords(found, canAnswer),
+    reason: formatVerdict(found, canAnswer),
   };
 }
 

@@ -2,7 +2,7 @@
 import { finding, type FindingJson } from "../contract/daemon.ts";
 import { HoldfastError } from "../contract/errors.ts";
 import type { PushBrowserJson } from "../contract/push.ts";
-import { rightWords } from "../contract/rights.ts";
+import { rightText } from "../contract/rights.ts";
 import type { LazyPush } from "../integrations/notifiers/lazy-push.ts";
 import type { ApiRequest, Handlers } from "../ports/api.ts";
 import type { Push, PushBrowser } from "../ports/notify.ts";
@@ -60,7 +60,7 @@ function ownBrowser(push: Push, { params, device }: ApiRequest<"pushRemove" | "p
     });
   }
   if (device === undefined || device.rights === "all" || found.device === device.id) return found;
-  throw new HoldfastError("forbidden", `This device ${rightWords[device.rights]}; ${found.label} is another device.`, {
+  throw new HoldfastError("forbidden", `This device ${rightText[device.rights]}; ${found.label} is another device.`, {
     hint: "Use a device with all rights.",
   });
 }

@@ -5,10 +5,10 @@ import type { ApiRequest } from "../ports/api.ts";
 import { verbs } from "../model/verbs.ts";
 import type { SessionState } from "../model/session.ts";
 import type { VerbRequest } from "../contract/operation.ts";
-import type { PlainVerb, VerbAnswer } from "../contract/session.ts";
+import type { PlainVerb, VerbResponse } from "../contract/session.ts";
 import { commitVerb } from "../supervisor/apply-verb.ts";
 import { runtimeFacts } from "../supervisor/observe.ts";
-import { forgetConversation, noteKeptConversation } from "../supervisor/execute/conversation.ts";
+import { forgetConversation, noteConversationStays } from "../supervisor/execute/conversation.ts";
 import type { Loop } from "../supervisor/loop.ts";
 import type { Services } from "../supervisor/services.ts";
 import { waitUntilUp } from "../supervisor/wait-until-up.ts";
@@ -29,12 +29,12 @@ export async function runVerb(
   loop: Loop,
   verb: Verb & { verb: RunVerb },
   request: Pick<ApiRequest<RunVerb>, "params" | "actor" | "signal"> & { input: VerbRequest },
-): Promise<VerbAnswer> {
+): Promise<VerbResponse> {
   const { verb: name } = verb;
   const session = findSession(services, request);
   const state = await commitVerb(services, loop, session, verb, request.actor);
   // Holdfast removes no transcript of a terminal agent: it has no command for that.
-  if (name === "delete" && session.kind === "terminal") await noteKeptConversation(services, session);
+  if (name === "delete" && session.kind === "terminal") await noteConversationStays(services, session);
   // Nothing of it runs, so the loop has no agent to request.
   if (name === "delete" && session.kind === "chat" && !isLive(session.run)) {
     await forgetConversation(services, session, "not-running");
@@ -68,8 +68,8 @@ export async function runVerb(
 export function whatRemains(
   loop: Loop,
   session: SessionState,
-  json: VerbAnswer["session"],
-): Pick<VerbAnswer, "remaining" | "notes"> {
+  json: VerbResponse["session"],
+): Pick<VerbResponse, "remaining" | "notes"> {
   const { run, workspace } = session;
   const seen = runtimeFacts(loop.observation(session));
   const recorded = run.run === "up" && run.agent !== null ? [{ pid: run.agent.pid, what: "agent" }] : [];

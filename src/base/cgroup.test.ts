@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findPlace, openCgroups } from "./cgroup.ts";
+import { findCgroupRoot, openCgroups } from "./cgroup.ts";
 
 const v2 = "30 24 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate";
 const hybrid = [
@@ -37,12 +37,12 @@ test.each([
   ],
   ["a mount point with a space", v2.replace("/sys/fs/cgroup", "/a\\040b"), "0::/", "cgroup v2", "/a b", false],
 ])("[TERMINAL-4] cgroups of launches lie below the daemon's own: %s", (_, mounts, own, how, directory, inLaunch) => {
-  expect(findPlace({ mounts, own })).toEqual({ how, directory, inLaunch });
+  expect(findCgroupRoot({ mounts, own })).toEqual({ how, directory, inLaunch });
 });
 
 test("[TERMINAL-4] where none can be made, launches do without, and the reason is known", () => {
-  expect(findPlace({ mounts: "", own: "0::/" })).toBeNull();
-  expect(findPlace({ mounts: v2, own: "0::/../outside" })).toBeNull();
+  expect(findCgroupRoot({ mounts: "", own: "0::/" })).toBeNull();
+  expect(findCgroupRoot({ mounts: v2, own: "0::/../outside" })).toBeNull();
   const none = openCgroups("holdfast-0a", null, { mounts: v2.replace("/sys/fs/cgroup", "/proc"), own: "0::/" });
   expect(none.state).toMatchObject({ is: "none", why: expect.stringContaining("cannot write /proc") as string });
   expect(none.make("ma-1", "x")).toBeNull();

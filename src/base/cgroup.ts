@@ -41,7 +41,7 @@ export function openCgroups(
   refused: string | null = null,
   system: CgroupSystem | null = readSystem(),
 ): Cgroups {
-  const place = system === null ? null : findPlace(system);
+  const place = system === null ? null : findCgroupRoot(system);
   if (place === null) {
     const why = system === null ? "this system has no cgroups" : "no usable cgroup file system is mounted";
     return { state: { is: "none", why }, make: () => null };
@@ -159,7 +159,7 @@ function subdirectories(path: string): string[] {
   }
 }
 
-export interface CgroupPlace {
+export interface CgroupRoot {
   /** The cgroup of this process, or the one around the launch that it was started from. */
   directory: string;
   how: string;
@@ -168,7 +168,7 @@ export interface CgroupPlace {
 }
 
 /** Pure: where our cgroups would be. */
-export function findPlace({ mounts, own }: CgroupSystem): CgroupPlace | null {
+export function findCgroupRoot({ mounts, own }: CgroupSystem): CgroupRoot | null {
   const lines = mounts.split("\n").flatMap((line) => {
     const [left, right] = line.split(" - ");
     const [type, , options = ""] = (right ?? "").split(" ");
@@ -176,7 +176,7 @@ export function findPlace({ mounts, own }: CgroupSystem): CgroupPlace | null {
     return root === undefined || point === undefined ? [] : [{ type, options: options.split(","), root, point }];
   });
   const paths = own.split("\n").map((line) => /^\d+:([^:]*):(.*)$/.exec(line));
-  const find = (type: string, controller: string, how: string): CgroupPlace | null => {
+  const find = (type: string, controller: string, how: string): CgroupRoot | null => {
     const mount = lines.find((each) => each.type === type && (controller === "" || each.options.includes(controller)));
     const path = paths.find((each) => each?.[1]?.split(",").includes(controller))?.[2];
     if (mount === undefined || path === undefined || path.includes("..")) return null;
@@ -196,7 +196,7 @@ function unescaped(path: string): string {
 }
 
 /** A daemon started by an agent is not part of that agent: it must outlive it [DAEMON-8]. */
-function leave(place: CgroupPlace): void {
+function leave(place: CgroupRoot): void {
   if (!place.inLaunch) return;
   try {
     writeFileSync(join(place.directory, procs), String(process.pid));
@@ -206,7 +206,7 @@ function leave(place: CgroupPlace): void {
 }
 
 /** Null if launches can have cgroups there. */
-function tryDirectory(place: CgroupPlace, directory: string): string | null {
+function tryDirectory(place: CgroupRoot, directory: string): string | null {
   try {
     makeDirectory(directory);
     accessSync(join(directory, procs), constants.W_OK);

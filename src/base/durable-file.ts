@@ -15,7 +15,7 @@ import {
 import { dirname, join, basename } from "node:path";
 import { reachNow } from "./test-points.ts";
 
-export type DiskTrouble = "full" | "read-only" | "failing";
+export type DiskProblem = "full" | "read-only" | "failing";
 
 const probeBytes = 4096;
 
@@ -23,7 +23,7 @@ const probeBytes = 4096;
  * Checks by a write whether a directory's disk is writable: a disk that failed (a cable, a bad sector, a network mount)
  * refuses writes that its permissions and mount options allow. Null if writable, or if the error is not the disk's.
  */
-export function probeDisk(directory: string): DiskTrouble | null {
+export function probeDisk(directory: string): DiskProblem | null {
   // Named like an interrupted write: `doctor` removes it after a crash.
   const path = join(directory, `.probe.${process.pid}-0.tmp`);
   try {
@@ -37,14 +37,14 @@ export function probeDisk(directory: string): DiskTrouble | null {
     rmSync(path, { force: true });
     return null;
   } catch (error) {
-    const trouble = diskTrouble(error);
-    if (trouble === "full") rmSync(path, { force: true });
-    return trouble;
+    const problem = diskProblem(error);
+    if (problem === "full") rmSync(path, { force: true });
+    return problem;
   }
 }
 
 /** The disk problem that an error indicates, or null. */
-export function diskTrouble(error: unknown): DiskTrouble | null {
+export function diskProblem(error: unknown): DiskProblem | null {
   if (hasNoRoom(error)) return "full";
   switch ((error as NodeJS.ErrnoException | null)?.code ?? "") {
     case "EROFS":

@@ -5,7 +5,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { reach } from "../base/test-points.ts";
-import type { OutboxRow } from "../ports/store.ts";
+import type { InputRow } from "../ports/store.ts";
 
 export type Appended =
   | { appended: true; size: number }
@@ -17,7 +17,7 @@ export type Bell = "rung" | "no-feeder" | "not-there";
 /** A daemon that lost its lock must not write. */
 export async function appendRows(
   directory: string,
-  rowsAfter: (offset: number) => OutboxRow[],
+  rowsAfter: (offset: number) => InputRow[],
   stillOurs: () => boolean,
 ): Promise<Appended> {
   if (!stillOurs()) return { appended: false, why: "this daemon no longer holds the lock of its home" };
@@ -62,7 +62,7 @@ export function ring(directory: string, word: "r" | "q" = "r"): Bell {
 }
 
 /** Why this row must not be appended at this size, or null. */
-function faultOf(file: number, row: OutboxRow, size: number): string | null {
+function faultOf(file: number, row: InputRow, size: number): string | null {
   if (row.text === null) return `the agent's input ends at byte ${size}, before a line that was already written`;
   if (size < row.offset) return `the agent's input ends at byte ${size}, but should reach byte ${row.offset}`;
   const part = size - row.offset;

@@ -225,7 +225,7 @@ async function giveUp(
   await awaitExit(proc);
   const died = isGone(proc);
   const { exit, lastLines } = await stop(context, request.session, { force: false, deadlineMs: giveUpMs });
-  return { launched: false, reason: withLastWords(reason, lastLines), exit, lastLines, conversationGone, died };
+  return { launched: false, reason: withLastLines(reason, lastLines), exit, lastLines, conversationGone, died };
 }
 
 function notStarted(proc: AgentProcess): string {
@@ -242,7 +242,7 @@ function notStarted(proc: AgentProcess): string {
     : "The agent ended before it could be seen.";
 }
 
-function withLastWords(reason: string, lines: string[]): string {
+function withLastLines(reason: string, lines: string[]): string {
   const last = lines.slice(-failedLines).findLast((line) => /\w/.test(line));
   return last === undefined ? reason : `${reason} Last output: ${last.trim()}`;
 }

@@ -32,14 +32,14 @@ interface Challenge {
   until: number;
 }
 
-interface Answer {
+interface HttpResponse {
   status: number;
   headers: { get(name: string): string | null };
 }
 
 export interface Signer {
   /** Sends a request with its proof, once more where its challenge alone was refused. */
-  send<A extends Answer>(
+  send<A extends HttpResponse>(
     asked: { method: string; path: string; body: string | null },
     send: (headers: Record<string, string>) => Promise<A>,
   ): Promise<A>;

@@ -42,7 +42,7 @@ export function explain(issue: Issue, context: IssueContext): Explained[] {
     return [{ path, at: "key", message: `${name} has no value`, hint: "give it one, or remove the line" }];
   }
   if (issue.code === "invalid_type") {
-    const expected = typeWords[issue.expected] ?? issue.expected;
+    const expected = typeLabels[issue.expected] ?? issue.expected;
     return at(`${name} must be ${expected}, not ${shown(value, path)}`, typeHint(issue.expected, value, path, context));
   }
   if (issue.code === "invalid_value") {
@@ -64,7 +64,7 @@ export function explain(issue: Issue, context: IssueContext): Explained[] {
     const meant = typeof value === "object" ? issue.errors.at(-1) : issue.errors[0];
     return (meant ?? []).flatMap((one) => explain({ ...one, path: [...path, ...one.path] }, context));
   }
-  if (issue.code === "invalid_format") return at(`${name} ${formatWords(issue.format, path)}`);
+  if (issue.code === "invalid_format") return at(`${name} ${formatLabel(issue.format, path)}`);
   if (issue.code === "custom") {
     return at(`${name} ${issue.message}`, typeof issue.params?.["hint"] === "string" ? issue.params["hint"] : null);
   }
@@ -113,7 +113,7 @@ function badKey(path: Path): { message: string; hint: string } {
   };
 }
 
-const typeWords: Record<string, string> = {
+const typeLabels: Record<string, string> = {
   string: "text",
   number: "an integer",
   int: "an integer",
@@ -151,12 +151,12 @@ function typeHint(expected: string, value: unknown, path: Path, context: IssueCo
   return null;
 }
 
-function formatWords(format: string, path: Path): string {
+function formatLabel(format: string, path: Path): string {
   if (format === "url") return "must be a web address that starts with http:// or https://";
-  return patternWords[String(path.at(-1))] ?? "is not valid";
+  return patternLabels[String(path.at(-1))] ?? "is not valid";
 }
 
-const patternWords: Record<string, string> = {
+const patternLabels: Record<string, string> = {
   prefix: "must be lower-case letters and digits, start with a letter, and have at most 16 of them",
   tokenEnv: "must be the name of an environment variable, not the token itself",
   repo: "must look like owner/name",

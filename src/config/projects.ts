@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { AgentConfiguration } from "../ports/agents.ts";
 import type { ConfiguredAgents, Projects } from "../ports/projects.ts";
 import type { ProjectRow } from "../ports/store.ts";
-import type { TrustAnswers } from "../ports/trust.ts";
+import type { TrustDecisions } from "../ports/trust.ts";
 import { HoldfastError } from "../contract/errors.ts";
 import { configuredAgents, resolveProject, type ResolvedProject } from "./resolve.ts";
 import { ConfigCache } from "./load.ts";
@@ -18,7 +18,7 @@ export interface OpenProjectsOptions {
   /** The user's own config.yaml. */
   userConfig: string;
   /** The user's answers about repositories' files. */
-  trust: TrustAnswers;
+  trust: TrustDecisions;
   /** Called with the agents of a project before its settings are used. */
   onAgents?: (project: string, agents: AgentConfiguration[]) => void | Promise<void>;
   now?: () => number;
@@ -92,7 +92,7 @@ async function projectSettings(
   row: ProjectRow,
   cache: ConfigCache,
   userFile: string,
-  answers: TrustAnswers,
+  answers: TrustDecisions,
 ): Promise<Settings> {
   const user: UserConfig = (await cache.require(userFile, "user")).config;
   const { config, trust } =

@@ -9,7 +9,7 @@ import type { AgentConfig, ContainConfig, HoldfastConfig, ProjectConfig, UserCon
 import { realpathSync } from "node:fs";
 import { dirname, relative, sep } from "node:path";
 import type { SettingsTrust } from "../ports/projects.ts";
-import type { TrustAnswers, TrustQuestion } from "../ports/trust.ts";
+import type { TrustDecisions, TrustQuestion } from "../ports/trust.ts";
 
 export interface Judged {
   config: HoldfastConfig;
@@ -27,7 +27,7 @@ export function questionOf(file: string, config: HoldfastConfig, user: UserConfi
 export function judge(
   file: string,
   config: HoldfastConfig,
-  of: { path: string; user: UserConfig; answers: TrustAnswers },
+  of: { path: string; user: UserConfig; answers: TrustDecisions },
 ): Judged {
   if (!isWithin(dirname(file), of.path)) {
     // Registered by an earlier version that allowed it.

@@ -80,8 +80,8 @@ export function openContainment(options: ContainOptions): Containing {
     const own = ownOf(id);
     if (!existsSync(own)) return;
     const { takeOver: takeOverFrom } = await import("./take-over.ts");
-    const troubles = await serial.run(id, async () => await takeOverFrom(own, id, git));
-    if (troubles.length > 0) options.log?.warn("contained session not taken over completely", { id, troubles });
+    const problems = await serial.run(id, async () => await takeOverFrom(own, id, git));
+    if (problems.length > 0) options.log?.warn("contained session not taken over completely", { id, problems });
   };
 
   return {

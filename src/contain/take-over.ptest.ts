@@ -117,8 +117,8 @@ test("[CONTAIN-13] what is not the object that it is named by stays where it is,
   const file = join(objects, good.slice(0, 2), good.slice(2));
   chmodSync(file, 0o644);
   appendFileSync(file, "garbage");
-  const troubles = await taken();
-  expect(troubles.filter((line) => !line.includes(file))).toHaveLength(6);
+  const problems = await taken();
+  expect(problems.filter((line) => !line.includes(file))).toHaveLength(6);
   for (const id of [forged, "cd".repeat(20), "ef".repeat(20), `12${"3".repeat(38)}`]) {
     expect(existsSync(at("repo/.git/objects", id.slice(0, 2), id.slice(2)))).toBe(false);
   }

@@ -134,22 +134,22 @@ export async function takeOver(own: string, session: string, git: GitRun): Promi
   const refusedPacks = new Map(Object.entries(record.refusedPacks ?? {}));
   const from = privateObjects(own).objects;
   const { refused } = await takeOverObjects({ from, common: record.common, packs, refusedPacks, git });
-  const { agreed, troubles } = await takeOverRefs(own, record, session, git);
+  const { agreed, problems } = await takeOverRefs(own, record, session, git);
   const now = { ...record, packs: [...packs], refusedPacks: Object.fromEntries(refusedPacks), agreed };
   if (JSON.stringify(now) !== JSON.stringify(record)) writeRepository(own, now);
   await repair(record, git);
-  return [...refused.map((path) => `${path} is not a git object`), ...troubles];
+  return [...refused.map((path) => `${path} is not a git object`), ...problems];
 }
 
 interface TakenRefs {
   agreed: Record<string, string>;
-  troubles: string[];
+  problems: string[];
 }
 
 async function takeOverRefs(own: string, record: RepositoryRecord, session: string, git: GitRun): Promise<TakenRefs> {
   const { common: gitDir, branch } = record;
   const agreed = { ...record.agreed };
-  const troubles: string[] = [];
+  const problems: string[] = [];
   const { refs } = privateRefs(own);
   const outside = repositoryRefs(gitDir, folderOf(branch));
   for (const [name, tip] of refsIn(refs)) {
@@ -162,18 +162,18 @@ async function takeOverRefs(own: string, record: RepositoryRecord, session: stri
       writeAtomically(join(refs, name), `${real}\n`, 0o644);
       agreed[name] = real;
     } else if (!(await isWhole(gitDir, tip, git))) {
-      troubles.push(`${ref}: ${tip} is not a complete commit`);
+      problems.push(`${ref}: ${tip} is not a complete commit`);
     } else if (real !== last) {
       // Moved on both sides: neither is lost, and yours wins.
       await git("write", ["update-ref", "--no-deref", `${pinsOf(session)}/${name}`, tip], { gitDir });
-      troubles.push(`${ref} was also changed outside; the agent's commit is kept as ${pinsOf(session)}/${name}`);
+      problems.push(`${ref} was also changed outside; the agent's commit is kept as ${pinsOf(session)}/${name}`);
     } else {
       const answer = await git("write", ["update-ref", "-m", "holdfast: taken over", ref, tip, real ?? ""], { gitDir });
       if (answer.code === 0) agreed[name] = tip;
-      else troubles.push(`${ref}: ${answer.stderr.trim()}`);
+      else problems.push(`${ref}: ${answer.stderr.trim()}`);
     }
   }
-  return { agreed, troubles };
+  return { agreed, problems };
 }
 
 const pinsOf = (session: string): string => `refs/holdfast/contained/${session}`;

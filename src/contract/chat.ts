@@ -13,7 +13,7 @@ import {
   type Infer,
   type Operations,
 } from "./operation.ts";
-import { sessionJson, verbAnswer } from "./session.ts";
+import { sessionJson, verbResponse } from "./session.ts";
 
 const cancelJson = schema("cancelJson", (z) =>
   z.object({
@@ -65,12 +65,12 @@ export const chatOperations = {
     sessionJson,
     configureRequest,
   ),
-  acpKill: trigger("/api/sessions/{id}/acp/kill", "Stop by force; the worktree is not changed", user, verbAnswer),
+  acpKill: trigger("/api/sessions/{id}/acp/kill", "Stop by force; the worktree is not changed", user, verbResponse),
   acpRestart: trigger(
     "/api/sessions/{id}/acp/restart",
     "Restart the agent's process; the conversation continues",
     user,
-    verbAnswer,
+    verbResponse,
   ),
   acpLogs: get("/api/sessions/{id}/acp/logs", "Show the newest lines of the agent's stderr", readers, linesJson, {
     lines: "how many",

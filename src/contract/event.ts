@@ -87,7 +87,7 @@ export type FactEvent =
       unpushed: number;
       /** The first of the unpushed commits, by id and subject. */
       commits?: string[];
-      /** What could not be counted or pinned, and why. */
+      /** What could not be counted or kept by a ref, and why. */
       note?: string;
     }
   | { type: "workspace.restored"; trash: TrashId; path: string; branch: string | null }

@@ -28,7 +28,7 @@ export interface ReactionSetting {
 
 export type ReactionSettings = { [R in ReactionName]?: ReactionSetting | undefined };
 
-/** What was done about one kind of trouble since it was last over. */
+/** What was done about one kind of problem since it was last over. */
 export interface ReactionHistory {
   /** What was reacted to, newest last: the same content is reacted to once. */
   keys: string[];

@@ -12,7 +12,7 @@ export function includes(has: Right, needed: Right): boolean {
 }
 
 /** What a device with this right may do, for a sentence that begins with the device. */
-export const rightWords: Record<Right, string> = {
+export const rightText: Record<Right, string> = {
   watch: "may only watch",
   answer: "may watch, prompt and answer",
   all: "may do everything",

@@ -153,7 +153,7 @@ const cleanupJson = schema("cleanupJson", (z) =>
 );
 export type CleanupLine = Infer<typeof cleanupJson>;
 
-export const verbAnswer = schema("verbAnswer", (z) =>
+export const verbResponse = schema("verbResponse", (z) =>
   z.object({
     session: sessionJson(z),
     /** Processes that outlived the wait; the daemon keeps stopping them. */
@@ -164,10 +164,10 @@ export const verbAnswer = schema("verbAnswer", (z) =>
     notes: z.array(z.string()),
   }),
 );
-export type VerbAnswer = Infer<typeof verbAnswer>;
+export type VerbResponse = Infer<typeof verbResponse>;
 
 const verb = <const Name extends string>(name: Name, summary: string) =>
-  trigger(`/api/sessions/{id}/${name}`, summary, user, verbAnswer);
+  trigger(`/api/sessions/{id}/${name}`, summary, user, verbResponse);
 
 /** Verbs that need nothing but a session: handler, command and menu item follow from the row and `model/verbs.ts`. */
 export const plainVerbs = {

@@ -81,7 +81,7 @@ export interface SeenIssue extends Omit<IssueFacts, "body"> {
 }
 
 /** More checks than anybody reads; the failed ones are kept before all others. */
-export const maxKeptChecks = 60;
+export const maxChecks = 60;
 
 /** One tracker of one project. `why` explains a problem. */
 const trackerJson = schema("trackerJson", (z) =>

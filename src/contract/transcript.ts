@@ -112,7 +112,7 @@ export interface TranscriptTurn {
 
 /** Everything but the items. */
 export interface TranscriptHead {
-  /** The last event folded in; 0 before the first. */
+  /** The last reduced event; 0 before the first. */
   seq: number;
   /** Prompts that wait, in their order. They get their place among the items when they are sent. */
   queue: PromptItem[];
@@ -143,7 +143,7 @@ export interface TranscriptRefs {
   launch: number | null;
 }
 
-/** The newest items, or those before one. `refs` and the head let a `TranscriptBuilder` fold later events on top. */
+/** The newest items, or those before one. `refs` and the head let a `TranscriptBuilder` continue from here. */
 export interface TranscriptPage extends Transcript {
   older: boolean;
   /** Items before these that later events may still change: an open permission request, a running tool. */

@@ -18,7 +18,7 @@ import type { Store } from "../ports/store.ts";
 import { asLaunchId } from "../contract/ids.ts";
 import { created } from "../store/store.fixture.ts";
 import { openStore } from "../store/open.ts";
-import { settleHome, type HomeAnswer, type SettledHome } from "./home-identity.ts";
+import { settleHome, type HomeChoice, type SettledHome } from "./home-identity.ts";
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -26,7 +26,7 @@ function world() {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-home-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const at = (...names: string[]): string => join(directory, ...names);
-  const settle = (home: string, answer: HomeAnswer = null): Promise<SettledHome> =>
+  const settle = (home: string, answer: HomeChoice = null): Promise<SettledHome> =>
     within(resolvePaths({ HOME: directory, HOLDFAST_HOME: home }), (store, paths) =>
       settleHome(store, paths, { answer, log }),
     );
@@ -136,7 +136,7 @@ test("[HOME-3] a copy made by a build that kept no id is known by where its work
 test("[HOME-3] a copy that would share the original's worktrees is refused", async () => {
   const { directory, at } = world();
   const env = (state: string): Paths => resolvePaths({ HOME: directory, XDG_STATE_HOME: at(state) });
-  const settle = (paths: Paths, answer: HomeAnswer): Promise<SettledHome> =>
+  const settle = (paths: Paths, answer: HomeChoice): Promise<SettledHome> =>
     within(paths, (store) => settleHome(store, paths, { answer, log }));
   mkdirSync(env("state").worktrees, { recursive: true });
   await settle(env("state"), null);

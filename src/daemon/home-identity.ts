@@ -28,7 +28,7 @@ import type { Store } from "../ports/store.ts";
 import { HoldfastError, messageOf } from "../contract/errors.ts";
 import type { SessionState } from "../model/session.ts";
 
-export type HomeAnswer = "moved" | "copied" | null;
+export type HomeChoice = "moved" | "copied" | null;
 
 export interface SettledHome {
   id: string;
@@ -47,7 +47,7 @@ interface Identity {
 export async function settleHome(
   store: Store,
   paths: Paths,
-  { answer, log }: { answer: HomeAnswer; log: Logger },
+  { answer, log }: { answer: HomeChoice; log: Logger },
 ): Promise<SettledHome> {
   const here = { path: realpathSync(paths.home), worktrees: realOf(paths.worktrees) };
   const kept = readIdentity(store) ?? inferred(store, paths) ?? marked(paths, here);

@@ -35,7 +35,7 @@ import { openStore } from "../store/open.ts";
 import { openCallers, openCapabilities } from "../supervisor/callers/callers.ts";
 import { createExecutor } from "../supervisor/execute/execute.ts";
 import { knownAgents } from "../supervisor/known-agents.ts";
-import { knownSettings, openKeptEnv } from "../supervisor/known-settings.ts";
+import { knownSettings, openSavedEnvironment } from "../supervisor/known-settings.ts";
 import { Loop } from "../supervisor/loop.ts";
 import { openRuleBook } from "../supervisor/permission-rules.ts";
 import { startPolicies } from "../supervisor/policies.ts";
@@ -53,7 +53,7 @@ import { DaemonFacts, publish, rememberVariables, reportReady } from "./publishe
 import {
   baseEnvironment,
   hasPassphrase,
-  homeAnswer,
+  homeChoice,
   mayHalt,
   outsideOfUnit,
   startProcess,
@@ -80,7 +80,7 @@ async function run(start: Start): Promise<void> {
   await reach("daemon.locked");
   const store = openDatabase(start);
   // Before anything observes agents: the records of a copied home name the original's.
-  const home = await settleHome(store, paths, { answer: homeAnswer(), log });
+  const home = await settleHome(store, paths, { answer: homeChoice(), log });
   const config = await openConfiguration(start, store);
   const machine = openMachine(start, store, config, home.id);
   await config.known.begin(await config.projects.agents(store.projects()), config.settings);
@@ -160,7 +160,7 @@ async function openConfiguration({ dist, paths, log }: Start, store: Store) {
     projects,
     log,
     trust,
-    keptEnv: openKeptEnv(paths.projectEnv, log),
+    keptEnv: openSavedEnvironment(paths.projectEnv, log),
     agentsWithoutTrust: idsWithoutTrust,
   });
   // Only saves space and secrets: a full disk must not keep the daemon from starting.

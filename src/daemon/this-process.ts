@@ -83,7 +83,7 @@ export function hasPassphrase(paths: Paths): boolean {
 }
 
 /** The user's answer to whether the home was moved or copied, for this start alone. */
-export function homeAnswer(): "moved" | "copied" | null {
+export function homeChoice(): "moved" | "copied" | null {
   if (process.argv.includes("--moved")) return "moved";
   return process.argv.includes("--copied") ? "copied" : null;
 }

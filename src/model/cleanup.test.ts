@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Status } from "../contract/ids.ts";
-import { planCleanup, type CleanupCandidate, judgeLanding, workLeft } from "./cleanup.ts";
+import { planCleanup, type CleanupCandidate, checkMerge, workLeft } from "./cleanup.ts";
 import {
   absent,
   alive,
@@ -18,17 +18,17 @@ const none = { ahead: [], behindNoHead: [], sameFiles: null, samePatch: null };
 const commits = ["a1 one", "b2 two"];
 
 test("[TRACKER-34] what counts as landed, and what is named otherwise", () => {
-  expect(judgeLanding(none).landed).toBe(true);
-  expect(judgeLanding({ ...none, ahead: commits }).landed).toBe(true);
+  expect(checkMerge(none).landed).toBe(true);
+  expect(checkMerge({ ...none, ahead: commits }).landed).toBe(true);
   const ahead = { ...none, ahead: commits, behindNoHead: ["b2 two"] };
-  expect(judgeLanding({ ...ahead, samePatch: true }).landed).toBe(true);
-  expect(judgeLanding({ ...ahead, sameFiles: true }).landed).toBe(true);
-  expect(judgeLanding({ ...ahead, sameFiles: false, samePatch: false })).toEqual({
+  expect(checkMerge({ ...ahead, samePatch: true }).landed).toBe(true);
+  expect(checkMerge({ ...ahead, sameFiles: true }).landed).toBe(true);
+  expect(checkMerge({ ...ahead, sameFiles: false, samePatch: false })).toEqual({
     landed: false,
     commits: ["b2 two"],
   });
   // What git could not tell is not taken for landed.
-  expect(judgeLanding(ahead).landed).toBe(false);
+  expect(checkMerge(ahead).landed).toBe(false);
 });
 
 test("[TRACKER-37] what only the worktree holds, in sentences", () => {

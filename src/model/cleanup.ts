@@ -16,9 +16,9 @@ export interface MergeFacts {
   samePatch: boolean | null;
 }
 
-export type Landing = { landed: true; by: string } | { landed: false; commits: string[] };
+export type MergeCheck = { landed: true; by: string } | { landed: false; commits: string[] };
 
-export function judgeLanding(facts: MergeFacts): Landing {
+export function checkMerge(facts: MergeFacts): MergeCheck {
   if (facts.ahead.length === 0) return { landed: true, by: "its base has all of its commits" };
   if (facts.behindNoHead.length === 0) return { landed: true, by: "its merged pull request had all of its commits" };
   if (facts.samePatch === true) return { landed: true, by: "its base contains an equivalent commit" };
@@ -30,7 +30,7 @@ export function judgeLanding(facts: MergeFacts): Landing {
 const namedCommits = 5;
 
 /** Work that exists only in the worktree, as text; empty if everything is safe elsewhere. */
-export function workLeft(work: { uncommitted: number; landing: Landing | null }): string[] {
+export function workLeft(work: { uncommitted: number; landing: MergeCheck | null }): string[] {
   const { uncommitted, landing } = work;
   const files = uncommitted === 0 ? [] : [`${uncommitted} uncommitted ${uncommitted === 1 ? "file" : "files"}`];
   if (landing === null || landing.landed) return files;

@@ -41,9 +41,9 @@ export function matchesCommand(pattern: string, text: string, action: "allow" | 
 export function matchesPath(pattern: string, path: string, action: "allow" | "other"): boolean {
   // A relative pattern is about the worktree, and nothing outside of it.
   if (pattern.startsWith("/") !== path.startsWith("/")) return false;
-  const fold = (text: string): string => (action === "allow" ? text : text.toLowerCase());
-  const wanted = fold(pattern).split("/");
-  const segments = path === "" ? [] : fold(path).split("/");
+  const normalize = (text: string): string => (action === "allow" ? text : text.toLowerCase());
+  const wanted = normalize(pattern).split("/");
+  const segments = path === "" ? [] : normalize(path).split("/");
   const free = (segment: string): boolean => action === "other" || segment.toLowerCase() !== ".git";
   /** Which numbers of leading segments the pattern's segments so far can stand for. */
   let reached = segments.map(() => false);

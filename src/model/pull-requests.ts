@@ -5,7 +5,7 @@ import { formatDuration } from "./duration.ts";
 import type { TrackerEvent } from "../contract/event.ts";
 import { rememberedKeys } from "../contract/reaction.ts";
 import {
-  maxKeptChecks,
+  maxChecks,
   type CheckFacts,
   type CheckState,
   type PullRequestFacts,
@@ -160,7 +160,7 @@ function seen(
 ): SeenPullRequest[] {
   const checks = facts.checks
     .toSorted((a, b) => checkOrder.indexOf(a.state) - checkOrder.indexOf(b.state))
-    .slice(0, maxKeptChecks);
+    .slice(0, maxChecks);
   const before = known.find((one) => one.facts.url === facts.url) ?? known.find((one) => one.facts.url === was);
   const now: SeenPullRequest = {
     facts: { ...facts, checks },

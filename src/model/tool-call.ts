@@ -13,7 +13,7 @@ const known: Record<string, string> = {
   reject_always: "reject always",
 };
 
-export function optionKindWords(kind: string): string {
+export function optionKindLabel(kind: string): string {
   if (Object.hasOwn(known, kind)) return known[kind]!;
   return kind === "" ? "effect not stated" : `effect unknown: ${kind}`;
 }

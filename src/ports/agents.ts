@@ -18,7 +18,7 @@ export interface TerminalAgent {
    */
   ownOptions?: { start: number; resume: number };
   /** Who names the conversation. `chosen`: Holdfast; `reported`: the agent, by a hook; `none`: it has no id. */
-  pin: "chosen" | "reported" | "none";
+  conversationId: "chosen" | "reported" | "none";
   /** Files written for each launch below `{hooks}`, outside the worktree. */
   files: { name: string; text: string; executable?: boolean }[];
   env: Record<string, string>;

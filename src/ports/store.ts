@@ -71,7 +71,7 @@ export interface LaunchOffsets {
 }
 
 /** A line for the agent, durable before it is written to `in`. */
-export interface OutboxRow {
+export interface InputRow {
   launch: LaunchId;
   /** Unique within the launch; a request's id is derived from it. */
   key: string;
@@ -157,9 +157,9 @@ export interface Store {
   ): Promise<{ state: SessionState; place: LaunchOffsets | null }>;
   allLaunchOffsets(): LaunchOffsets[];
   launchOffsets(launch: LaunchId): LaunchOffsets | null;
-  inputRow(launch: LaunchId, key: string): OutboxRow | null;
+  inputRow(launch: LaunchId, key: string): InputRow | null;
   /** Lines that end after this byte of `in`, in order. Throws `storage` if a text is damaged. */
-  inputAfter(launch: LaunchId, offset: number): OutboxRow[];
+  inputAfter(launch: LaunchId, offset: number): InputRow[];
   /** Drops everything stored about a launch whose files are removed. */
   forgetLaunch(launch: LaunchId): Promise<void>;
 

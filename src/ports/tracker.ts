@@ -33,7 +33,7 @@ export interface TrackerSettings {
 }
 
 /** A query about one session: by branch, and by the numbers that are already known. */
-export interface PullRequestQuestion {
+export interface PullRequestLookup {
   key: string;
   branch: string;
   numbers: number[];
@@ -61,7 +61,7 @@ export interface Tracker {
 
 export interface CodeHost {
   /** One batched query for many sessions; the result has every key, even if nothing was found. */
-  pullRequests(questions: readonly PullRequestQuestion[]): Promise<Map<string, TrackerResult<PullRequestFacts[]>>>;
+  pullRequests(lookups: readonly PullRequestLookup[]): Promise<Map<string, TrackerResult<PullRequestFacts[]>>>;
   pullRequest(reference: string): Promise<TrackerResult<PullRequestFacts>>;
   /** The last lines of a failed check's log. */
   logTail(pullRequest: PullRequestFacts, check: string, lines: number): Promise<TrackerResult<string[]>>;

@@ -11,7 +11,7 @@ export interface TrustQuestion {
   notices: string[];
 }
 
-export interface TrustAnswers {
+export interface TrustDecisions {
   /** Never `none`: files without such parts need no answer. */
   stateOf(file: string, digest: string): Exclude<TrustState, "none">;
   /** Changes with every answer. */

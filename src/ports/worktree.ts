@@ -37,7 +37,7 @@ export interface WorktreeWork {
   note?: string;
 }
 
-export interface MergeQuestion {
+export interface MergeQuery {
   path: string;
   defaultBranch: string;
   /** The last commits of merged pull requests. */
@@ -88,7 +88,7 @@ export interface Worktrees {
   undo(plan: WorktreePlan): Promise<void>;
   inspect(path: string): Promise<WorktreeWork>;
   /** Facts about whether the base contains the commits' content. Changes nothing. */
-  mergeFacts(question: MergeQuestion): Promise<MergeFacts>;
+  mergeFacts(question: MergeQuery): Promise<MergeFacts>;
   /** Whether the worktree's HEAD contains this commit and its starting commit does not. */
   isOwnCommit(path: string, commit: string, base: string): Promise<boolean>;
   /**

@@ -16,7 +16,7 @@ import {
 import type { Operation } from "../contract/operation.ts";
 import { tokenProtocolPrefix } from "../contract/stream.ts";
 import { type Actor, sessionIdPattern } from "../contract/ids.ts";
-import { includes, rightWords, type Right } from "../contract/rights.ts";
+import { includes, rightText, type Right } from "../contract/rights.ts";
 import type { Access, Bearer, From } from "./access.ts";
 import { createOwnAddresses, type Hosts } from "./hosts.ts";
 import { quoted, Refusal } from "./response.ts";
@@ -107,7 +107,7 @@ export function fromOf(request: IncomingMessage, listener: Listener): From {
 /** The main token and the socket may do everything. */
 export function checkRight(bearer: Bearer | null, needed: Right, what: string): void {
   if (bearer?.bearer !== "device" || includes(bearer.rights, needed)) return;
-  throw new Refusal("forbidden", `This device ${rightWords[bearer.rights]}; ${what} needs more.`, {
+  throw new Refusal("forbidden", `This device ${rightText[bearer.rights]}; ${what} needs more.`, {
     hint: `On a device with all rights, change it under Settings, Devices. Or run \`holdfast device rights ${bearer.id} ${needed}\`.`,
   });
 }

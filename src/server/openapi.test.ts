@@ -40,7 +40,7 @@ test("[API-18] every reference in the document resolves, and unknown body keys a
   for (const reference of references) {
     expect(document.components.schemas).toHaveProperty([reference.replace("#/components/schemas/", "")]);
   }
-  expect(document.components.schemas["verbAnswer"]).toMatchObject({
+  expect(document.components.schemas["verbResponse"]).toMatchObject({
     properties: { session: { $ref: "#/components/schemas/sessionJson" } },
   });
   expect(document.components.schemas["promptRequest"]).toMatchObject({

@@ -57,7 +57,7 @@ export function readPassphrase(
   warn: (message: string, cause: unknown) => void,
   iterations: number = minIterations,
 ): Passphrase | null {
-  const text = readWords(file);
+  const text = readPassphraseFile(file);
   if (text === "") return null;
   const settled = Promise.resolve();
   if (outdated.test(text)) return { asked: { salt: null, iterations }, verify: async () => false, settled };
@@ -70,13 +70,13 @@ export function readPassphrase(
   const made = makeVerifier(text, asked);
   const written = made
     // One that was removed or changed meanwhile stays so.
-    .then((verifier) => (readWords(file) === text ? writeDurable(file, `${verifier}\n`) : undefined))
+    .then((verifier) => (readPassphraseFile(file) === text ? writeDurable(file, `${verifier}\n`) : undefined))
     .catch((error: unknown) => warn("the passphrase file could not be rewritten", error));
   return { asked, verify: async (proof, vouchedFor) => matches(proof, vouchedFor, await made), settled: written };
 }
 
 /** Empty where there is no file. */
-function readWords(file: string): string {
+function readPassphraseFile(file: string): string {
   try {
     return readFileSync(file, "utf8").replace(/\r?\n$/, "");
   } catch (error) {

@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import type { ReplayFilter } from "../contract/acp.ts";
 import { HoldfastError } from "../contract/errors.ts";
 import type { LaunchId, SessionId } from "../contract/ids.ts";
-import type { LaunchOffsets, OutboxRow } from "../ports/store.ts";
+import type { LaunchOffsets, InputRow } from "../ports/store.ts";
 import type { Sqlite } from "./sqlite.ts";
 
 interface OffsetRow {
@@ -16,7 +16,7 @@ interface OffsetRow {
   settled: number | null;
 }
 
-type StoredRow = OutboxRow & { crc: number };
+type StoredRow = InputRow & { crc: number };
 
 const selectOffsets = `
   SELECT session, launch, in_end AS inEnd, out_read AS outRead, fence AS replayFilter, info,
@@ -33,7 +33,7 @@ export function readOffsets(sqlite: Sqlite, launch: LaunchId): LaunchOffsets | n
   return row === undefined ? null : toOffsets(row);
 }
 
-export function readRow(sqlite: Sqlite, launch: LaunchId, key: string): OutboxRow | null {
+export function readRow(sqlite: Sqlite, launch: LaunchId, key: string): InputRow | null {
   const row = sqlite.statement(`${selectRow} WHERE launch = ? AND key = ?`).get(launch, key);
   return row === undefined ? null : toRow(row as unknown as StoredRow);
 }
@@ -42,7 +42,7 @@ export function hasRow(sqlite: Sqlite, launch: LaunchId, key: string): boolean {
   return sqlite.statement("SELECT 1 FROM outbox WHERE launch = ? AND key = ?").get(launch, key) !== undefined;
 }
 
-export function readRowsAfter(sqlite: Sqlite, launch: LaunchId, offset: number): OutboxRow[] {
+export function readRowsAfter(sqlite: Sqlite, launch: LaunchId, offset: number): InputRow[] {
   const sql = `${selectRow} WHERE launch = ? AND offset + length > ? ORDER BY offset`;
   return (sqlite.statement(sql).all(launch, offset) as unknown as StoredRow[]).map(toRow);
 }
@@ -58,7 +58,7 @@ export function saveOffsets(sqlite: Sqlite, place: LaunchOffsets): void {
     .run(launch, session, inEnd, outRead, replayFilter, info);
 }
 
-export function saveRow(sqlite: Sqlite, row: OutboxRow): void {
+export function saveRow(sqlite: Sqlite, row: InputRow): void {
   const { launch, key, offset, length, text, answer } = row;
   sqlite
     .statement("INSERT INTO outbox (launch, key, offset, length, text, crc, answer) VALUES (?, ?, ?, ?, ?, ?, ?)")
@@ -66,7 +66,7 @@ export function saveRow(sqlite: Sqlite, row: OutboxRow): void {
 }
 
 /** The first response counts; a second one changes nothing. */
-export function saveAnswer(sqlite: Sqlite, launch: LaunchId, key: string, answer: string): void {
+export function saveResponse(sqlite: Sqlite, launch: LaunchId, key: string, answer: string): void {
   sqlite
     .statement("UPDATE outbox SET answer = ? WHERE launch = ? AND key = ? AND answer IS NULL")
     .run(answer, launch, key);
@@ -95,7 +95,7 @@ function toOffsets(row: OffsetRow): LaunchOffsets {
   return { ...row, settled: row.settled !== 0 };
 }
 
-function toRow({ crc, ...row }: StoredRow): OutboxRow {
+function toRow({ crc, ...row }: StoredRow): InputRow {
   if (row.text === null || crc === crc32(row.text)) return row;
   throw new HoldfastError("storage", `A line for the agent of launch ${row.launch} is damaged in the database.`, {
     hint: "It will not be sent. List all damage: holdfast doctor",

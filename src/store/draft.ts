@@ -14,7 +14,7 @@ import type {
   ProjectRow,
   TranscriptAdvance,
   ChatStep,
-  OutboxRow,
+  InputRow,
 } from "../ports/store.ts";
 import { saveAttachment, digestOf, readAdmission, saveAdmission, type Admission } from "./prompts.ts";
 import { appendEvents, encodeEvent, type EventRow } from "./events.ts";
@@ -28,7 +28,7 @@ import {
   dropTexts,
   hasRow,
   readOffsets,
-  saveAnswer,
+  saveResponse,
   saveOffsets,
   saveRow,
 } from "./agent-input.ts";
@@ -36,7 +36,7 @@ import {
 class ChatDraft {
   readonly #sqlite: Sqlite;
   readonly #places = new Map<LaunchId, LaunchOffsets>();
-  readonly #rows = new Map<string, OutboxRow>();
+  readonly #rows = new Map<string, InputRow>();
   readonly #writes: (() => void)[] = [];
 
   constructor(sqlite: Sqlite) {
@@ -71,7 +71,8 @@ class ChatDraft {
       info: step.info ?? place.info,
     };
     for (const { key, text } of step.lines ?? []) this.#line(after, key, text);
-    for (const { key, answer } of step.answers ?? []) this.#writes.push(() => saveAnswer(sqlite, launch, key, answer));
+    for (const { key, answer } of step.answers ?? [])
+      this.#writes.push(() => saveResponse(sqlite, launch, key, answer));
     const { appendedTo } = step;
     if (appendedTo !== undefined) this.#writes.push(() => dropTexts(sqlite, launch, appendedTo));
     this.#places.set(launch, after);
@@ -92,7 +93,7 @@ class ChatDraft {
     const name = `${launch} ${key}`;
     if (this.#rows.has(name) || hasRow(this.#sqlite, launch, key)) return;
     const length = Buffer.byteLength(text);
-    const row: OutboxRow = { launch, key, offset: place.inEnd, length, text, answer: null };
+    const row: InputRow = { launch, key, offset: place.inEnd, length, text, answer: null };
     place.inEnd += length;
     this.#rows.set(name, row);
     this.#writes.push(() => saveRow(this.#sqlite, row));

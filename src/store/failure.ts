@@ -1,5 +1,5 @@
 /** Translates SQLite's errors for users. */
-import { hasNoRoom, type DiskTrouble, diskTrouble, probeDisk } from "../base/durable-file.ts";
+import { hasNoRoom, type DiskProblem, diskProblem, probeDisk } from "../base/durable-file.ts";
 import { accessSync, constants, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { HoldfastError, messageOf } from "../contract/errors.ts";
@@ -32,12 +32,12 @@ export function isDiskFull(error: unknown, paths: DatabasePaths): boolean {
   if (code === null || (code & 0xff) === full) return code !== null;
   if (code !== ioWrite && code !== ioSync && code !== ioShmSize) return false;
   // A disk that fails, or was remounted read-only because of that, has the same codes [DAEMON-24].
-  const trouble = probeOf(paths);
-  return trouble === null || trouble === "full";
+  const problem = probeOf(paths);
+  return problem === null || problem === "full";
 }
 
 /** SQLite does not report the cause, so probe the disk. */
-function probeOf({ path }: DatabasePaths): DiskTrouble | null {
+function probeOf({ path }: DatabasePaths): DiskProblem | null {
   return path === ":memory:" ? null : probeDisk(dirname(path));
 }
 
@@ -46,7 +46,7 @@ export function storageError(error: unknown, paths: DatabasePaths): unknown {
   if (isDiskFull(error, paths)) return diskFull(paths, error);
   const code = resultCode(error);
   if (code === null) {
-    return isFileError(error) ? (diskFailure(diskTrouble(error), error, paths) ?? other(error, paths)) : error;
+    return isFileError(error) ? (diskFailure(diskProblem(error), error, paths) ?? other(error, paths)) : error;
   }
   switch (code & 0xff) {
     case corrupt:
@@ -101,9 +101,9 @@ function isWritable(path: string): boolean {
   }
 }
 
-function diskFailure(trouble: DiskTrouble | null, error: unknown, paths: DatabasePaths): HoldfastError | null {
-  if (trouble === "read-only") return notWritable(error, paths);
-  if (trouble !== "failing") return null;
+function diskFailure(problem: DiskProblem | null, error: unknown, paths: DatabasePaths): HoldfastError | null {
+  if (problem === "read-only") return notWritable(error, paths);
+  if (problem !== "failing") return null;
   return failure(`The disk of ${paths.path} is failing (I/O error); nothing was written.`, error, {
     hint: "Check the disk and the system log (dmesg). Committed data is safe; agents keep running.",
   });

@@ -12,7 +12,7 @@ import type {
   ItemRow,
   JudgeVerb,
   LaunchOffsets,
-  OutboxRow,
+  InputRow,
   ProjectRow,
   PromptRow,
   Store,
@@ -126,11 +126,11 @@ export class SqliteStore implements Store {
     return this.#read(() => readOffsets(this.#sqlite, launch));
   }
 
-  inputRow(launch: LaunchId, key: string): OutboxRow | null {
+  inputRow(launch: LaunchId, key: string): InputRow | null {
     return this.#read(() => readRow(this.#sqlite, launch, key));
   }
 
-  inputAfter(launch: LaunchId, offset: number): OutboxRow[] {
+  inputAfter(launch: LaunchId, offset: number): InputRow[] {
     return this.#read(() => readRowsAfter(this.#sqlite, launch, offset));
   }
 

@@ -7,7 +7,7 @@ import type { ProjectRow } from "../ports/store.ts";
 import { asProjectId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { environmentFor } from "./execute/launch.ts";
-import { openKeptEnv, type KeptEnv, knownSettings } from "./known-settings.ts";
+import { openSavedEnvironment, type SavedEnvironment, knownSettings } from "./known-settings.ts";
 import { idsWithoutTrust } from "../agents/registry.ts";
 import type { Services } from "./services.ts";
 
@@ -23,7 +23,7 @@ const settings = {
 } as unknown as ProjectSettings;
 
 /** Of a home whose file of values is gone. */
-const nothingKept: KeptEnv = { of: () => ({}), keep: () => undefined };
+const nothingKept: SavedEnvironment = { of: () => ({}), keep: () => undefined };
 
 function world(
   kept: Record<string, string> = {},
@@ -80,10 +80,10 @@ describe("[TEXT-9] values of a project's env", () => {
     const directory = mkdtempSync(join(tmpdir(), "hf-env-"));
     const file = join(directory, "env.json");
     const log = { warn: (message: string) => expect(message).toBe("never") };
-    const first = world({}, async () => settings, openKeptEnv(file, log));
+    const first = world({}, async () => settings, openSavedEnvironment(file, log));
     await first.known.forSession(id);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    const next = world({ "project.app.settings": first.text() }, broken, openKeptEnv(file, log));
+    const next = world({ "project.app.settings": first.text() }, broken, openSavedEnvironment(file, log));
     expect((await next.known.forSession(id)).env).toEqual(settings.env);
     expect(next.known.lostEnv(id)).toEqual([]);
     rmSync(directory, { recursive: true });

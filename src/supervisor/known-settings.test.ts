@@ -6,7 +6,7 @@ import { idsWithoutTrust } from "../agents/registry.ts";
 import { openProjects } from "../config/projects.ts";
 import { asProjectId } from "../contract/ids.ts";
 import { makeHome } from "../store/store.fixture.ts";
-import { openKeptEnv, knownSettings } from "./known-settings.ts";
+import { openSavedEnvironment, knownSettings } from "./known-settings.ts";
 import { keptTrust } from "./trust-answers.ts";
 
 const log = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };
@@ -30,7 +30,7 @@ async function world() {
       projects,
       log,
       trust,
-      keptEnv: openKeptEnv(join(home.directory, "env.json"), log),
+      keptEnv: openSavedEnvironment(join(home.directory, "env.json"), log),
       agentsWithoutTrust: idsWithoutTrust,
     });
   return { store, row, trust, projects, known, write: (text: string) => writeFileSync(file, text) };

@@ -55,7 +55,7 @@ export type KnownSettings = ReturnType<typeof knownSettings>;
 
 export function knownSettings(
   services: Pick<Services, "store" | "projects" | "log" | "trust"> & {
-    keptEnv: KeptEnv;
+    keptEnv: SavedEnvironment;
     /** Agents that a repository may choose without trust. */
     agentsWithoutTrust: readonly string[];
   },
@@ -137,9 +137,9 @@ export function knownSettings(
 
 type Values = Record<string, string>;
 
-export type KeptEnv = ReturnType<typeof openKeptEnv>;
+export type SavedEnvironment = ReturnType<typeof openSavedEnvironment>;
 
-export function openKeptEnv(file: string, log: Pick<Logger, "warn">) {
+export function openSavedEnvironment(file: string, log: Pick<Logger, "warn">) {
   let all: Map<string, Values> | null = null;
   const read = (): Map<string, Values> => {
     if (all !== null) return all;

@@ -67,7 +67,7 @@ export function factsOf(
 }
 
 /** What a verdict means for the user. */
-export function verdictWords({ rule, action, missing }: Verdict, canAnswer: boolean): string {
+export function formatVerdict({ rule, action, missing }: Verdict, canAnswer: boolean): string {
   if (rule === null) return "No rule matches: the request waits for you.";
   if (missing !== null)
     return `Rule ${rule} cannot be checked, because the agent names no ${missing}: it waits for you.`;

@@ -14,7 +14,7 @@ import type { Transcripts } from "./transcripts.ts";
 import type { KnownSettings } from "./known-settings.ts";
 import type { RuleBook } from "../ports/permission-rules.ts";
 import type { Programs } from "./programs.ts";
-import type { KeptTrust } from "./trust-answers.ts";
+import type { TrustStore } from "./trust-answers.ts";
 
 export interface Services {
   store: Store;
@@ -24,7 +24,7 @@ export interface Services {
   contain: Containing;
   projects: Projects;
   settings: KnownSettings;
-  trust: KeptTrust;
+  trust: TrustStore;
   programs: Programs;
   transcripts: Transcripts;
   rules: RuleBook;

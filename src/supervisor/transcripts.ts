@@ -26,7 +26,7 @@ const charsPerSave = 4 * 1024 * 1024;
 /** A turn's end is often followed by the next turn; the cache can wait until then. */
 const defaultIdleMs = 2_000;
 
-interface Fold {
+interface OpenTranscript {
   builder: TranscriptBuilder;
   /** The last event of the stored part; null if none of it was usable. */
   from: number | null;
@@ -60,19 +60,19 @@ export class Transcripts {
 
   read(id: SessionId, window: Window): Promise<TranscriptPage> {
     return this.#alone(id, async () => {
-      const fold = await foldOn(this.#store, id, restore(this.#store, id));
-      const page = pageOf(this.#store, id, fold, window);
+      const transcript = await readOn(this.#store, id, restore(this.#store, id));
+      const page = pageOf(this.#store, id, transcript, window);
       // Damaged: rebuilt from the events, which have their own checksums.
       if (page === null) {
-        const rebuilt = await foldOn(this.#store, id, null);
+        const rebuilt = await readOn(this.#store, id, null);
         await save(this.#store, id, rebuilt);
         const again = pageOf(this.#store, id, rebuilt, window);
         if (again === null) throw new Error(`the transcript of ${id} cannot be read back`);
         return again;
       }
       // In the background, and a cache that cannot be written is not a failure.
-      if (fold.builder.seq - (fold.from ?? 0) >= worthSaving) {
-        void this.#alone(id, () => save(this.#store, id, fold)).catch(() => undefined);
+      if (transcript.builder.seq - (transcript.from ?? 0) >= worthSaving) {
+        void this.#alone(id, () => save(this.#store, id, transcript)).catch(() => undefined);
       }
       return page;
     });
@@ -95,7 +95,7 @@ export class Transcripts {
       const session = this.#store.session(id);
       if (session === null || session.intent.want === "deleted") return;
       const isBusy = (): boolean => this.#store.session(id)?.turn.turn === "open";
-      await save(this.#store, id, await foldOn(this.#store, id, restore(this.#store, id), isBusy));
+      await save(this.#store, id, await readOn(this.#store, id, restore(this.#store, id), isBusy));
     });
   }
 
@@ -111,7 +111,7 @@ export class Transcripts {
 }
 
 /** Continues from the stored cache; null if none of it is usable. */
-function restore(store: Store, id: SessionId): Fold | null {
+function restore(store: Store, id: SessionId): OpenTranscript | null {
   const row = store.transcript(id, transcriptFormat);
   if (row === null || row.seq > (store.session(id)?.seq ?? 0)) return null;
   const saved = JSON.parse(row.saved) as SavedTranscript;
@@ -121,9 +121,14 @@ function restore(store: Store, id: SessionId): Fold | null {
   return { builder, from: row.seq, changed: new Map(), removed: new Set() };
 }
 
-async function foldOn(store: Store, id: SessionId, stored: Fold | null, isEnough = () => false): Promise<Fold> {
-  const fold = stored ?? { builder: new TranscriptBuilder(), from: null, changed: new Map(), removed: new Set() };
-  const { builder, changed, removed } = fold;
+async function readOn(
+  store: Store,
+  id: SessionId,
+  stored: OpenTranscript | null,
+  isEnough = () => false,
+): Promise<OpenTranscript> {
+  const transcript = stored ?? { builder: new TranscriptBuilder(), from: null, changed: new Map(), removed: new Set() };
+  const { builder, changed, removed } = transcript;
   let atOnce = firstEvents;
   for (let chars = 0; ;) {
     const events = store.events(id, builder.seq, atOnce);
@@ -137,22 +142,22 @@ async function foldOn(store: Store, id: SessionId, stored: Fold | null, isEnough
       for (const seq of change.changed) changed.set(seq, builder.item(seq)!);
       if ("text" in event) read += event.text.length;
     }
-    if (events.length < atOnce || isEnough()) return fold;
+    if (events.length < atOnce || isEnough()) return transcript;
     chars += read;
     atOnce = Math.max(1, Math.min(eventsAtOnce, Math.floor((charsAtOnce * atOnce) / (read + 1))));
     builder.forgetSettled();
     if (changed.size > itemsPerSave || chars > charsPerSave) {
       // On a full disk the result stays in memory, for this read only.
-      await save(store, id, fold).catch(() => undefined);
+      await save(store, id, transcript).catch(() => undefined);
       chars = 0;
     }
     await breathe();
   }
 }
 
-/** Afterwards the fold continues from the stored cache. */
-async function save(store: Store, id: SessionId, fold: Fold): Promise<void> {
-  const { builder, from, changed, removed } = fold;
+/** Afterwards the transcript continues from the stored cache. */
+async function save(store: Store, id: SessionId, transcript: OpenTranscript): Promise<void> {
+  const { builder, from, changed, removed } = transcript;
   const { seq } = builder;
   if (seq === from) return;
   await store.saveTranscript(id, {
@@ -163,14 +168,19 @@ async function save(store: Store, id: SessionId, fold: Fold): Promise<void> {
     items: [...changed].map(([at, item]) => ({ seq: at, body: JSON.stringify(compactItem(item)) })),
     removed: [...removed],
   });
-  fold.from = seq;
+  transcript.from = seq;
   changed.clear();
   removed.clear();
 }
 
 /** Null if the stored cache is damaged. */
-function pageOf(store: Store, id: SessionId, fold: Fold, { tail, before }: Window): TranscriptPage | null {
-  const { builder, from, changed, removed } = fold;
+function pageOf(
+  store: Store,
+  id: SessionId,
+  transcript: OpenTranscript,
+  { tail, before }: Window,
+): TranscriptPage | null {
+  const { builder, from, changed, removed } = transcript;
   // One more than requested shows whether there are older ones.
   const wanted = tail + 1;
   const rows = from === null ? [] : store.transcriptItems(id, before, wanted + removed.size);

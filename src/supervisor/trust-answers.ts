@@ -4,7 +4,7 @@
  */
 import { crypto, digestOf } from "../base/digest.ts";
 import type { Store, ProjectRow } from "../ports/store.ts";
-import type { TrustAnswers, TrustQuestion } from "../ports/trust.ts";
+import type { TrustDecisions, TrustQuestion } from "../ports/trust.ts";
 import { type TrustPart, type TrustState, isOpenQuestion } from "../contract/trust.ts";
 import type { Services } from "./services.ts";
 
@@ -39,7 +39,7 @@ export function unsealed(kept: readonly TrustPart[], now: readonly TrustPart[]):
   });
 }
 
-export type KeptTrust = ReturnType<typeof keptTrust>;
+export type TrustStore = ReturnType<typeof keptTrust>;
 
 export function keptTrust(store: Pick<Store, "getSetting" | "putSetting">, now: () => number) {
   // A map without a prototype: repositories choose the file names.
@@ -47,7 +47,7 @@ export function keptTrust(store: Pick<Store, "getSetting" | "putSetting">, now: 
   let writing: Promise<void> = Promise.resolve();
   const read = (): Map<string, Answered> =>
     (answers ??= new Map(JSON.parse(store.getSetting(key) ?? "[]") as [string, Answered][]));
-  const stateOf: TrustAnswers["stateOf"] = (file, digest) => {
+  const stateOf: TrustDecisions["stateOf"] = (file, digest) => {
     const answered = read().get(file);
     if (answered === undefined) return "undecided";
     if (answered.trusted.includes(digest)) return "trusted";

@@ -9,7 +9,7 @@ import { currentStatus, sessionJson } from "./view.ts";
 /** A large checkout and a slow agent together may take this long; the spawn continues after the response. */
 const spawnDeadlineMs = 180_000;
 /** Temporary failures are retried before they are reported. */
-const triesBeforeAnswer = 3;
+const triesBeforeResponse = 3;
 
 /** Resolves once the agent runs; throws with the reason once it has failed since the request. */
 export async function waitUntilUp(
@@ -29,7 +29,7 @@ export async function waitUntilUp(
     const up = run.run === "up" && loop.observation(state)?.seen.is !== "absent";
     const tries = loop.lastError(id)?.count ?? 0;
     const unmade = state.workspace.at === "gone" || whyNotCreated(state) !== null;
-    const down = unmade || tries >= triesBeforeAnswer || loop.missingProgram(id) !== null;
+    const down = unmade || tries >= triesBeforeResponse || loop.missingProgram(id) !== null;
     return state.intent.want !== "running" || up || concluded || down;
   };
   await loop.waitFor(id, over, spawnDeadlineMs, signal);
@@ -38,9 +38,9 @@ export async function waitUntilUp(
   if (notCreated !== null) throw notCreatedError(last, notCreated);
   const json = sessionJson(services, loop, last);
   const { status, reason } = currentStatus(services, loop, last);
-  const trouble = last.run.run === "up" ? null : loop.lastError(id);
-  if (trouble !== null) {
-    throw new HoldfastError("launch-failed", `${last.agent} has not started in ${id} yet: ${trouble.message}`, {
+  const problem = last.run.run === "up" ? null : loop.lastError(id);
+  if (problem !== null) {
+    throw new HoldfastError("launch-failed", `${last.agent} has not started in ${id} yet: ${problem.message}`, {
       hint: `Holdfast is retrying. Details: holdfast session show ${id}. To stop it: holdfast session kill ${id}`,
     });
   }

@@ -13,7 +13,7 @@ const agent = {
   startPrompt: ["{prompt}"],
   resume: ["agent", "--resume", "{id}"],
   resumePrompt: null,
-  pin: "chosen" as const,
+  conversationId: "chosen" as const,
   files: [],
   env: { SETTINGS: "{hooks}" },
   hookRules: [],

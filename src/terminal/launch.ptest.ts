@@ -93,7 +93,7 @@ test("[TERMINAL-21] a chosen conversation id is minted once, given to the agent,
   const planned = world.sessionOf({
     start: ["/bin/sh", "-c", 'echo "$@" >"$0"; exec cat', "{hooks}/args", "{id}"],
     startPrompt: ["{prompt}"],
-    pin: "chosen",
+    conversationId: "chosen",
   });
   const prompt = { promptId: asPromptId("p"), text: "two\nlines; 'quoted' {id}" };
   const { session, request, result } = await world.up(runtime, planned, { prompt });

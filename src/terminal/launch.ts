@@ -121,7 +121,7 @@ export async function launch(context: LaunchContext, request: LaunchRequest): Pr
   const resuming = request.how === "resume" && agent.resume !== null;
   const id = resuming
     ? request.session.agentSessionId
-    : agent.pin === "chosen"
+    : agent.conversationId === "chosen"
       ? (earlier?.agentSessionId ?? crypto().randomUUID())
       : null;
   const written = await writeFiles(context, request, definition, agent, id);

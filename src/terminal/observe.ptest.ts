@@ -223,7 +223,7 @@ setInterval(() => {}, 1000);
         start: ["cat"],
         startPrompt: null,
         resume: null,
-        pin: "none",
+        conversationId: "none",
         files: [],
         env: {},
         hookRules: [],

@@ -60,7 +60,7 @@ export async function send(
   if (typeof typed === "string") return notNow(typed);
   const { watch, pane } = typed;
   const known = watch.agent?.input !== undefined;
-  const before = known ? await untilInputStands(typed) : await untilRest(typed, times, typing);
+  const before = known ? await untilInputStands(typed) : await untilSettled(typed, times, typing);
   if (typeof before === "string") return notNow(before);
   if (before.pane.inMode) await context.tmux.run({ commands: [["send-keys", "-t", pane.paneTarget, "-X", "cancel"]] });
 
@@ -87,7 +87,7 @@ export async function send(
   watch.isReady = true;
   clearStopping(context.files.directory(session.id, pane.launch));
   if (!confirmsPrompts(watch.agent)) {
-    return echoes ? untilAnswer(typed, shown.screen, times, wasReady) : untilReaction(typed, shown.screen, times);
+    return echoes ? untilConfirmed(typed, shown.screen, times, wasReady) : untilReaction(typed, shown.screen, times);
   }
   const sent = { ...prompt, text, launch: pane.launch, mark, sentAt, asArgument: false };
   const confirming = new Confirming(typed, session, sent);
@@ -121,7 +121,7 @@ async function untilInputStands(typed: Typed): Promise<ScreenCapture | string> {
 }
 
 /** Without a known input line, a hook or an unchanged screen shows that the agent is ready. */
-async function untilRest(typed: Typed, times: SendTimes, typing: Typing): Promise<ScreenCapture | string> {
+async function untilSettled(typed: Typed, times: SendTimes, typing: Typing): Promise<ScreenCapture | string> {
   const { watch } = typed;
   const from = Date.now();
   for (;;) {
@@ -227,7 +227,7 @@ async function untilReaction(typed: Typed, shown: string, times: SendTimes): Pro
 }
 
 /** As above, if the kernel echoes: more than the typed line must show, by a program that already read its terminal. */
-async function untilAnswer(typed: Typed, shown: string, times: SendTimes, wasReady: boolean): Promise<SendResult> {
+async function untilConfirmed(typed: Typed, shown: string, times: SendTimes, wasReady: boolean): Promise<SendResult> {
   const until = performance.now() + times.reactMs;
   for (;;) {
     const now = await typed.capture();

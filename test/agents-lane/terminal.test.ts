@@ -28,7 +28,7 @@ describe.each(realAgents("terminal"))("%s", (name) => {
     const reported = async (): Promise<boolean> => (await world.seen()).lastMessage?.includes("first words") === true;
     if (hooks) await until("its last message", reported, patienceMs);
     expect(idle.agentSessionId).toMatch(/^[\w-]{8,}$/);
-    expect(launched.agentSessionId).toBe(terminal.pin === "chosen" ? idle.agentSessionId : null);
+    expect(launched.agentSessionId).toBe(terminal.conversationId === "chosen" ? idle.agentSessionId : null);
 
     const second = "say: asking\ntool: bash touch made";
     expect(await world.send(second)).toEqual({ sent: "seen", by: hooks ? "hook" : "transcript" });

@@ -134,7 +134,7 @@ function definition(id: string, agent: Partial<TerminalAgent>): AgentDefinition 
     startPrompt: null,
     resume: null,
     resumePrompt: null,
-    pin: "none",
+    conversationId: "none",
     files: [],
     env: {},
     hookRules: [],

@@ -435,8 +435,8 @@ export const mutations: readonly Mutation[] = [
     replace: "      throw error;",
     also: {
       file: "src/store/failure.ts",
-      search: '  return trouble === null || trouble === "full";',
-      replace: "  return trouble !== undefined;",
+      search: '  return problem === null || problem === "full";',
+      replace: "  return problem !== undefined;",
     },
     scenario: "disk-dies",
   },

@@ -14,7 +14,7 @@ import type { Context } from "../context.ts";
 import { follow } from "../system/daemon/follow.ts";
 import { readTurns, readOn } from "../read-events.ts";
 import { receiptLine, clean } from "../render/text.ts";
-import { type OpenQuestion, Transcript } from "../render/transcript.ts";
+import { type OpenRequest, Transcript } from "../render/transcript.ts";
 
 interface LineEditor {
   /** The line typed so far. */
@@ -227,7 +227,7 @@ class Chat {
     return true;
   }
 
-  async #answer({ requestId }: OpenQuestion, { optionId }: PermissionOption): Promise<void> {
+  async #answer({ requestId }: OpenRequest, { optionId }: PermissionOption): Promise<void> {
     try {
       const answer = await this.#context.call("answer", { params: { id: this.#id }, body: { requestId, optionId } });
       if (!answer.answered) this.#print(`[not answered] ${clean(answer.reason ?? "")}`);

@@ -1,8 +1,8 @@
 /** What a key means in an attached chat. A key must never have a surprising effect. */
 import type { PermissionOption } from "../../contract/ids.ts";
-import type { OpenQuestion } from "../render/transcript.ts";
+import type { OpenRequest } from "../render/transcript.ts";
 import type { Paint } from "../render/text.ts";
-import { optionText } from "../render/question.ts";
+import { optionText } from "../render/permission-request.ts";
 
 export interface KeyedOption {
   key: string;
@@ -29,13 +29,13 @@ export function keysOf(options: readonly PermissionOption[]): KeyedOption[] {
   });
 }
 
-export function keysLine({ options }: OpenQuestion, paint: Paint): string {
+export function keysLine({ options }: OpenRequest, paint: Paint): string {
   const keys = keysOf(options).map(({ key, option }) => `${paint.bold(`[${key}]`)} ${optionText(option)}`);
   return `  ${keys.join("   ")}`;
 }
 
 /** The option that these bytes from the keyboard choose; null for pasted text and for keys that came too early. */
-export function chosenBy(typed: string, question: OpenQuestion, shownForMs: number): PermissionOption | null {
+export function chosenBy(typed: string, question: OpenRequest, shownForMs: number): PermissionOption | null {
   if (shownForMs < readingMs) return null;
   return keysOf(question.options).find(({ key }) => key === typed.toLowerCase())?.option ?? null;
 }

@@ -21,7 +21,7 @@ export const projectOf = (id: string, path: string): ProjectJson => ({
   configFile: null,
   sessions: 0,
 });
-export const verbAnswer = (id: string, more = {}): unknown => ({
+export const verbResponse = (id: string, more = {}): unknown => ({
   session: sessionOf({ id }),
   remaining: [],
   done: true,

@@ -10,9 +10,9 @@ import { callDetails } from "../../model/tool-call.ts";
 import { TranscriptBuilder } from "../../model/transcript/builder.ts";
 import { stopLabel } from "../../model/transcript/item-text.ts";
 import { type Paint, clean, inert } from "./text.ts";
-import { answeredBy, optionText, questionLines } from "./question.ts";
+import { answeredBy, optionText, requestLines } from "./permission-request.ts";
 
-export type OpenQuestion = Pick<PermissionItem, "requestId" | "title" | "options">;
+export type OpenRequest = Pick<PermissionItem, "requestId" | "title" | "options">;
 
 /** Some agents use complete commands as titles; `events --json` has the rest. Permission requests are never cut. */
 const maxTitle = 200;
@@ -51,7 +51,7 @@ export class Transcript {
   }
 
   /** Unanswered permission requests, oldest first. */
-  get questions(): OpenQuestion[] {
+  get questions(): OpenRequest[] {
     return this.#builder.openPermissions();
   }
 
@@ -207,7 +207,7 @@ export class Transcript {
     const isOver = tool?.status === "completed" || tool?.status === "failed";
     const shown = { ...details, title, words: isOver ? "" : details.words };
     const question = { id: requestName(requestId), ...shown, options: this.#showOptions ? options : [] };
-    return questionLines(question, this.#paint).join("\n");
+    return requestLines(question, this.#paint).join("\n");
   }
 
   #line(text: string): string {

@@ -3,7 +3,7 @@
  * any test library, so that it may live beside the adapters.
  */
 import assert from "node:assert/strict";
-import type { TrackerResult, CodeHost, PullRequestQuestion, Tracker } from "../../ports/tracker.ts";
+import type { TrackerResult, CodeHost, PullRequestLookup, Tracker } from "../../ports/tracker.ts";
 import type { PullRequestFacts } from "../../contract/tracker.ts";
 import type { Misbehaviour } from "../../../test/trackers/loopback.ts";
 
@@ -102,9 +102,9 @@ export const hostContract: HostCase[] = [
       const fork = model.openPullRequest({ branch: "s/app-1", repo: "someone/app" });
       const other = model.openPullRequest({ branch: "elsewhere" });
       const answers = await host.pullRequests([
-        question("s/app-1", [other]),
-        question("s/app-2"),
-        question("s/app-3", [own]),
+        lookup("s/app-1", [other]),
+        lookup("s/app-2"),
+        lookup("s/app-3", [own]),
       ]);
       const found = known(answers.get("s/app-1")!);
       assert.deepEqual(
@@ -261,7 +261,7 @@ export const hostContract: HostCase[] = [
       assert.equal((await tracker.issue(String(issue))).is, "absent");
       assert.equal((await tracker.issues([String(issue)])).get(String(issue))?.is, "absent");
       assert.equal((await tracker.host!.pullRequest(String(number))).is, "absent");
-      assert.equal((await tracker.host!.pullRequests([question("b")])).get("b")?.is, "absent");
+      assert.equal((await tracker.host!.pullRequests([lookup("b")])).get("b")?.is, "absent");
     },
   },
   {
@@ -287,7 +287,7 @@ export const hostContract: HostCase[] = [
         model.fail(what, { times: 100 });
         const label = JSON.stringify(what);
         for (const answer of [
-          (await tracker.host!.pullRequests([question("b")])).get("b")!,
+          (await tracker.host!.pullRequests([lookup("b")])).get("b")!,
           await tracker.host!.pullRequest(String(number)),
           await tracker.issue("1"),
           (await tracker.issues(["1"])).get("1")!,
@@ -320,10 +320,10 @@ export const hostContract: HostCase[] = [
         await only(tracker.host!);
         model.fail(what);
         advance(61_000);
-        const over = (await tracker.host!.pullRequests([question("b")])).get("b")!;
+        const over = (await tracker.host!.pullRequests([lookup("b")])).get("b")!;
         assert.ok(over.is === "unknown" && over.retryAt !== null, JSON.stringify(over));
         const before = model.requests;
-        assert.equal((await tracker.host!.pullRequests([question("b")])).get("b")!.is, "unknown");
+        assert.equal((await tracker.host!.pullRequests([lookup("b")])).get("b")!.is, "unknown");
         assert.equal((await tracker.issue("1")).is, "unknown");
         assert.equal(model.requests, before);
         assert.equal(tracker.budget().restsUntil, over.retryAt);
@@ -357,7 +357,7 @@ export const hostContract: HostCase[] = [
   },
 ];
 
-export function question(branch: string, numbers: number[] = []): PullRequestQuestion {
+export function lookup(branch: string, numbers: number[] = []): PullRequestLookup {
   return { key: branch, branch, numbers };
 }
 
@@ -368,7 +368,7 @@ export function known<T>(answer: TrackerResult<T>): T {
 
 /** The one of branch `b`. */
 async function only(host: CodeHost): Promise<PullRequestFacts> {
-  const found = known((await host.pullRequests([question("b")])).get("b")!);
+  const found = known((await host.pullRequests([lookup("b")])).get("b")!);
   assert.equal(found.length, 1);
   return found[0]!;
 }

@@ -17,7 +17,7 @@ import type { PushChannel } from "../reactions/notifications.ts";
 import type { Services } from "../../supervisor/services.ts";
 import type { WebhookCheck } from "./registry.ts";
 import type { PollTimes, Tracking } from "./tracking.ts";
-import { rightWords } from "../../contract/rights.ts";
+import { rightText } from "../../contract/rights.ts";
 
 /** A burst of changes is checked once. */
 const checkAfterMs = 300;
@@ -205,7 +205,7 @@ export function newDeviceNote({ id, name, rights, lastAddress }: DeviceJson, now
   return {
     id: `device-${id}-${now}`,
     title: "New device logged in",
-    text: `${name} logged in${from} and ${rightWords[rights]}. If that was not you, revoke it: holdfast device revoke ${id}`,
+    text: `${name} logged in${from} and ${rightText[rights]}. If that was not you, revoke it: holdfast device revoke ${id}`,
     session: "",
     project: "",
     why: "device",

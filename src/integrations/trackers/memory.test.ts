@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { PullRequestFacts } from "../../contract/tracker.ts";
-import { checksComeMs, Memory, mustAsk, openAgeMs, settledAgeMs, type Updated } from "./memory.ts";
+import { checksComeMs, Memory, mustQuery, openAgeMs, settledAgeMs, type Updated } from "./memory.ts";
 
 const now = 100_000_000;
-const question = { key: "k", branch: "b", numbers: [] };
+const lookup = { key: "k", branch: "b", numbers: [] };
 
 function fact(more: Partial<PullRequestFacts> = {}): PullRequestFacts {
   return {
@@ -31,7 +31,7 @@ function line(more: Partial<Updated> = {}): Updated {
   return { number: 1, branch: "b", headSha: "", state: "open", updatedAt: now - checksComeMs, ...more };
 }
 
-describe("[TRACKER-8] a question goes to the host again", () => {
+describe("[TRACKER-8] a lookup goes to the host again", () => {
   test.each<[string, PullRequestFacts[], number, Updated[], boolean]>([
     ["not while an open one is settled and the list is the same", [fact()], 1000, [line()], false],
     ["after a minute, because checks can be run again", [fact()], openAgeMs, [line()], true],
@@ -50,12 +50,12 @@ describe("[TRACKER-8] a question goes to the host again", () => {
     ["after ten minutes all the same", [fact({ state: "merged" })], settledAgeMs, [], true],
     ["after ten minutes without any", [], settledAgeMs, [], true],
   ])("%s", (_title, facts, age, list, expected) => {
-    expect(mustAsk(question, { facts, askedAt: now - age }, list, now)).toBe(expected);
+    expect(mustQuery(lookup, { facts, askedAt: now - age }, list, now)).toBe(expected);
   });
 
   test("when it was never asked, or says so itself", () => {
-    expect(mustAsk(question, undefined, [], now)).toBe(true);
-    expect(mustAsk({ ...question, fresh: true }, { facts: [], askedAt: now }, [], now)).toBe(true);
+    expect(mustQuery(lookup, undefined, [], now)).toBe(true);
+    expect(mustQuery({ ...lookup, fresh: true }, { facts: [], askedAt: now }, [], now)).toBe(true);
   });
 
   test("when more moved than the list can show", () => {
@@ -66,10 +66,10 @@ describe("[TRACKER-8] a question goes to the host again", () => {
     expect(memory.overflowed([line({ updatedAt: 30 }), line({ updatedAt: 21 })], false)).toBe(true);
   });
 
-  test("with other numbers it is another question", () => {
+  test("with other numbers it is another lookup", () => {
     const memory = new Memory();
-    memory.put(question, [fact()], now);
-    expect(memory.get({ ...question, key: "other" })?.facts).toHaveLength(1);
-    expect(memory.get({ ...question, numbers: [7] })).toBeUndefined();
+    memory.put(lookup, [fact()], now);
+    expect(memory.get({ ...lookup, key: "other" })?.facts).toHaveLength(1);
+    expect(memory.get({ ...lookup, numbers: [7] })).toBeUndefined();
   });
 });

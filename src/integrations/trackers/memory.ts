@@ -3,7 +3,7 @@
  * pull requests changed. Checks and conflicts change without an update, so open ones are queried while something is
  * pending, and otherwise from time to time.
  */
-import type { PullRequestQuestion, TrackerResult } from "../../ports/tracker.ts";
+import type { PullRequestLookup, TrackerResult } from "../../ports/tracker.ts";
 import type { PullRequestFacts } from "../../contract/tracker.ts";
 import { absent, failureOf, known } from "./result.ts";
 
@@ -28,7 +28,7 @@ export interface Updates {
 }
 
 /** Records the result of one query. */
-export type Give = (question: PullRequestQuestion, result: TrackerResult<PullRequestFacts[]>) => void;
+export type Give = (lookup: PullRequestLookup, result: TrackerResult<PullRequestFacts[]>) => void;
 
 /** A rerun check or a moved base is noticed within this. */
 export const openAgeMs = 60_000;
@@ -43,42 +43,42 @@ export class Memory {
   readonly #answers = new Map<string, Remembered>();
   #newestSeen = 0;
 
-  get(question: PullRequestQuestion): Remembered | undefined {
-    return this.#answers.get(nameOf(question));
+  get(lookup: PullRequestLookup): Remembered | undefined {
+    return this.#answers.get(nameOf(lookup));
   }
 
-  put(question: PullRequestQuestion, facts: PullRequestFacts[], askedAt: number): void {
-    this.#answers.delete(nameOf(question));
-    this.#answers.set(nameOf(question), { facts, askedAt });
+  put(lookup: PullRequestLookup, facts: PullRequestFacts[], askedAt: number): void {
+    this.#answers.delete(nameOf(lookup));
+    this.#answers.set(nameOf(lookup), { facts, askedAt });
     if (this.#answers.size > maxRemembered) this.#answers.delete(this.#answers.keys().next().value!);
   }
 
   /** Reads the list of updates (null: no repository) and queries the host only for what may have changed. */
   async ask(
-    questions: readonly PullRequestQuestion[],
+    lookups: readonly PullRequestLookup[],
     now: () => number,
     readUpdates: () => Promise<Updates | null>,
-    query: (pending: readonly PullRequestQuestion[], updates: Updates, give: Give) => Promise<void>,
+    query: (pending: readonly PullRequestLookup[], updates: Updates, give: Give) => Promise<void>,
   ): Promise<Map<string, TrackerResult<PullRequestFacts[]>>> {
     const results = new Map<string, TrackerResult<PullRequestFacts[]>>();
-    if (questions.length === 0) return results;
+    if (lookups.length === 0) return results;
     try {
       const updates = await readUpdates();
-      if (updates === null) return new Map(questions.map((one) => [one.key, absent]));
+      if (updates === null) return new Map(lookups.map((one) => [one.key, absent]));
       const overflowed = this.overflowed(updates.list, updates.isComplete);
-      const pending = questions.filter((one) => {
+      const pending = lookups.filter((one) => {
         const remembered = this.get(one);
-        if (overflowed || mustAsk(one, remembered, updates.list, now())) return true;
+        if (overflowed || mustQuery(one, remembered, updates.list, now())) return true;
         results.set(one.key, known(remembered!.facts));
         return false;
       });
-      await query(pending, updates, (question, result) => {
-        if (result.is === "known") this.put(question, result.value, now());
-        results.set(question.key, result);
+      await query(pending, updates, (lookup, result) => {
+        if (result.is === "known") this.put(lookup, result.value, now());
+        results.set(lookup.key, result);
       });
     } catch (error) {
       const why = failureOf(error);
-      for (const one of questions) if (!results.has(one.key)) results.set(one.key, why);
+      for (const one of lookups) if (!results.has(one.key)) results.set(one.key, why);
     }
     return results;
   }
@@ -92,22 +92,22 @@ export class Memory {
   }
 }
 
-export function mustAsk(
-  question: PullRequestQuestion,
+export function mustQuery(
+  lookup: PullRequestLookup,
   remembered: Remembered | undefined,
   list: readonly Updated[],
   now: number,
 ): boolean {
-  if (remembered === undefined || question.fresh === true) return true;
+  if (remembered === undefined || lookup.fresh === true) return true;
   const age = now - remembered.askedAt;
   if (remembered.facts.some((one) => one.state === "open" && (isUnsettled(one, now) || age >= openAgeMs))) return true;
-  return age >= settledAgeMs || list.some((one) => concerns(one, question, remembered) && isNews(one, remembered));
+  return age >= settledAgeMs || list.some((one) => concerns(one, lookup, remembered) && isNews(one, remembered));
 }
 
-function concerns(one: Updated, question: PullRequestQuestion, remembered: Remembered): boolean {
+function concerns(one: Updated, lookup: PullRequestLookup, remembered: Remembered): boolean {
   return (
-    one.branch === question.branch ||
-    question.numbers.includes(one.number) ||
+    one.branch === lookup.branch ||
+    lookup.numbers.includes(one.number) ||
     remembered.facts.some((fact) => fact.number === one.number)
   );
 }
@@ -124,6 +124,6 @@ function isUnsettled(one: PullRequestFacts, now: number): boolean {
   return one.checks.length === 0 && now - one.updatedAt < checksComeMs;
 }
 
-function nameOf(question: PullRequestQuestion): string {
-  return JSON.stringify([question.branch, question.numbers.toSorted((a, b) => a - b)]);
+function nameOf(lookup: PullRequestLookup): string {
+  return JSON.stringify([lookup.branch, lookup.numbers.toSorted((a, b) => a - b)]);
 }

@@ -5,7 +5,7 @@ import type { SessionState } from "../../model/session.ts";
 import type { IssueFacts, PullRequestFacts, SeenPullRequest } from "../../contract/tracker.ts";
 import type { Services } from "../../supervisor/services.ts";
 import type { ProjectSettings } from "../../ports/projects.ts";
-import type { TrackerResult, CodeHost, PullRequestQuestion, Tracker } from "../../ports/tracker.ts";
+import type { TrackerResult, CodeHost, PullRequestLookup, Tracker } from "../../ports/tracker.ts";
 
 /** A host may omit a pull request once by mistake. */
 const missesUntilLost = 2;
@@ -123,12 +123,12 @@ function isSane(facts: PullRequestFacts): boolean {
 }
 
 /** @param branch the session's current branch. */
-export function questionOf(
+export function lookupOf(
   session: SessionState,
   branch: string,
   settings: ProjectSettings,
   fresh: boolean,
-): PullRequestQuestion[] {
+): PullRequestLookup[] {
   const open = openOf(session);
   const repo = settings.codeHost?.repo ?? "";
   const numbers = open.filter((one) => !isElsewhere(one, repo)).map(({ facts }) => facts.number);
@@ -142,9 +142,9 @@ export async function askAll(
   tracker: Tracker,
   host: CodeHost,
   members: readonly { session: SessionState }[],
-  questions: readonly PullRequestQuestion[],
+  lookups: readonly PullRequestLookup[],
 ): Promise<Map<string, TrackerResult<PullRequestFacts[]>>> {
-  const results = await host.pullRequests(questions);
+  const results = await host.pullRequests(lookups);
   for (const { session } of members) {
     const answer = results.get(session.id);
     if (answer?.is !== "known") continue;

@@ -1,6 +1,6 @@
 /**
  * Every tracker: what configuration and token lookup need to know of it, how its webhooks are verified, and how its
- * adapter is loaded. Adapters load with the first question.
+ * adapter is loaded. Adapters load with the first lookup.
  */
 import { crypto } from "../../base/digest.ts";
 import type { TrackerType } from "../../contract/tracker.ts";

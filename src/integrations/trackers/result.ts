@@ -1,7 +1,7 @@
 /** The parts that every adapter uses: results, schemas, and what an adapter returns. */
 import * as z from "zod/mini";
 import type { IssueFacts, PullRequestFacts, ReviewThread } from "../../contract/tracker.ts";
-import type { CodeHost, PullRequestQuestion, Tracker, TrackerResult, TrackerSettings } from "../../ports/tracker.ts";
+import type { CodeHost, PullRequestLookup, Tracker, TrackerResult, TrackerSettings } from "../../ports/tracker.ts";
 import { type TrackerHttp, Unanswered } from "./http.ts";
 import { readReference, sameRepo } from "./text.ts";
 
@@ -85,7 +85,7 @@ interface HostReader {
   kind: string;
   /** The pull requests of a repository; null if it cannot have this name. */
   open(repo: string): {
-    ask(questions: readonly PullRequestQuestion[]): Promise<Map<string, TrackerResult<PullRequestFacts[]>>>;
+    ask(lookups: readonly PullRequestLookup[]): Promise<Map<string, TrackerResult<PullRequestFacts[]>>>;
     one(number: number): Promise<TrackerResult<PullRequestFacts>>;
   } | null;
   logTail(one: PullRequestFacts, check: string, lines: number): Promise<TrackerResult<string[]>>;
@@ -97,7 +97,7 @@ interface HostReader {
 export function codeHostOf({ repo }: TrackerSettings, reader: HostReader): CodeHost {
   const own = reader.open(repo)!;
   return {
-    pullRequests: async (questions) => await own.ask(questions),
+    pullRequests: async (lookups) => await own.ask(lookups),
     async pullRequest(reference) {
       const found = readReference(reference, reader.webOrigin, [reader.kind]);
       if (found === null || found.number < 1) return absent;

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import { openStore } from "../../store/open.ts";
 import type { ProjectSettings } from "../../ports/projects.ts";
 import type { Store } from "../../ports/store.ts";
-import type { TrackerResult, CodeHost, PullRequestQuestion, Tracker, Trackers } from "../../ports/tracker.ts";
+import type { TrackerResult, CodeHost, PullRequestLookup, Tracker, Trackers } from "../../ports/tracker.ts";
 import type { Worktrees } from "../../ports/worktree.ts";
 import { asProjectId, asSessionId, type SessionId } from "../../contract/ids.ts";
 import type { IssueFacts, PullRequestFacts } from "../../contract/tracker.ts";
@@ -17,10 +17,10 @@ import { Tracking, type PollTimes } from "./tracking.ts";
 export class ScriptedTracker implements Tracker {
   readonly settings = { type: "github", repo: "owner/app", baseUrl: null, tokenEnv: null } as const;
   readonly host: CodeHost;
-  asked: PullRequestQuestion[][] = [];
+  asked: PullRequestLookup[][] = [];
   issuesAsked: string[][] = [];
   pullRequestsAsked: string[] = [];
-  answer: (question: PullRequestQuestion) => TrackerResult<PullRequestFacts[]> = () => ({ is: "known", value: [] });
+  answer: (lookup: PullRequestLookup) => TrackerResult<PullRequestFacts[]> = () => ({ is: "known", value: [] });
   issueAnswer: (reference: string) => TrackerResult<IssueFacts> = () => ({ is: "absent" });
   pullRequestAnswer: (reference: string) => TrackerResult<PullRequestFacts> = () => ({ is: "absent" });
   restsUntil: number | null = null;
@@ -32,10 +32,10 @@ export class ScriptedTracker implements Tracker {
       throw new Error("not scripted");
     };
     this.host = {
-      pullRequests: async (questions) => {
-        this.asked.push([...questions]);
+      pullRequests: async (lookups) => {
+        this.asked.push([...lookups]);
         await this.gate;
-        return new Map(questions.map((question) => [question.key, this.answer(question)]));
+        return new Map(lookups.map((lookup) => [lookup.key, this.answer(lookup)]));
       },
       pullRequest: (reference) => {
         this.pullRequestsAsked.push(reference);

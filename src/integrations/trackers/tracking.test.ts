@@ -9,7 +9,7 @@ import { trackingWorld } from "./tracking.fixture.ts";
 const own = (branch: string, more: Partial<PullRequestFacts> = {}): PullRequestFacts =>
   pullRequest({ headBranch: branch, repo: "owner/app", headRepo: "owner/app", ...more });
 
-test("[TRACKER-38] all sessions of a repository are one question, of two projects too", async () => {
+test("[TRACKER-38] all sessions of a repository are one lookup, of two projects too", async () => {
   const world = await trackingWorld({ app: "owner/app", again: "owner/app", other: "owner/other", none: null });
   await world.session("app-1");
   await world.session("app-2");
@@ -114,7 +114,7 @@ test("[TRACKER-41] a refresh that comes while a round is under way gets a round 
   const first = world.tracking.poll();
   const [second, third] = [world.tracking.poll(true), world.tracking.poll(true)];
   await Promise.all([first, second, third]);
-  const asked = world.trackers.get("owner/app")!.asked.map(([question]) => question?.fresh === true);
+  const asked = world.trackers.get("owner/app")!.asked.map(([lookup]) => lookup?.fresh === true);
   expect(asked).toEqual([false, true]);
 });
 
@@ -142,7 +142,7 @@ test("[TRACKER-24] issues go on record when they are different, asked for once h
   expect(world.store.session(asSessionId("app-2"))?.issueSeen).toMatchObject({ key: "12", state: "open" });
 });
 
-test("[TRACKER-38] two hundred sessions are one question a round", async () => {
+test("[TRACKER-38] two hundred sessions are one lookup a round", async () => {
   const world = await trackingWorld({ app: "owner/app" });
   for (let index = 1; index <= 200; index++) await world.session(`app-${index}`);
   await world.tracking.poll();
@@ -258,6 +258,6 @@ test("[TRACKER-45] two hundred archived sessions are polled every ten minutes, a
   world.now.value += 10 * 60_000;
   await world.tracking.poll();
   const asked = world.trackers.get("owner/app")!.asked.map((each) => each.length);
-  console.log("questions about 1 running and 200 archived sessions, by round:", JSON.stringify(asked));
+  console.log("lookups about 1 running and 200 archived sessions, by round:", JSON.stringify(asked));
   expect(asked).toEqual([201, 1, 201, 1, 201]);
 });

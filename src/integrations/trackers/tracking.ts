@@ -16,7 +16,7 @@ import { issueReference, looksLikeIssue } from "../../model/issue.ts";
 import { Coordinator } from "../../supervisor/coordinator.ts";
 import type { Services } from "../../supervisor/services.ts";
 import { TrackerHealth } from "./health.ts";
-import { askAll, questionOf, renamedTo, TrackerRecord } from "./record.ts";
+import { askAll, lookupOf, renamedTo, TrackerRecord } from "./record.ts";
 
 /** Longer than the adapters' own deadlines for a query in several parts. */
 const queryDeadlineMs = 45_000;
@@ -185,11 +185,11 @@ export class Tracking {
     return this.#gather(groups, (settings) => settings.codeHost).map(([tracker, members]) => async () => {
       const { host } = tracker;
       if (host === null || this.#rests(tracker)) return [];
-      const questions = members.flatMap(({ session, settings }) =>
-        questionOf(session, this.#branchOf(session), settings, fresh),
+      const lookups = members.flatMap(({ session, settings }) =>
+        lookupOf(session, this.#branchOf(session), settings, fresh),
       );
-      if (questions.length === 0) return [];
-      const answers = await this.#bounded(tracker, askAll(tracker, host, members, questions));
+      if (lookups.length === 0) return [];
+      const answers = await this.#bounded(tracker, askAll(tracker, host, members, lookups));
       const why = `${tracker.settings.repo} does not exist, or the token cannot access it.`;
       return await this.#take(tracker, members, answers, {
         hidden: { why, token: "refused" },

@@ -7,7 +7,7 @@
  * head and those few items (see `saved`).
  */
 import type { StoredEvent } from "../../contract/event.ts";
-import { fold } from "./reducer.ts";
+import { reduceEvent } from "./reducer.ts";
 import type {
   PermissionItem,
   ToolItem,
@@ -16,7 +16,7 @@ import type {
   TranscriptItem,
   TranscriptPage,
 } from "../../contract/transcript.ts";
-import { FoldState, referred, type SavedTranscript } from "./state.ts";
+import { TranscriptState, referred, type SavedTranscript } from "./state.ts";
 
 /** An event of the API or of the store. */
 export interface TranscriptEvent {
@@ -50,7 +50,7 @@ export function builderOf(page: TranscriptPage): TranscriptBuilder {
 }
 
 export class TranscriptBuilder {
-  readonly #state: FoldState;
+  readonly #state: TranscriptState;
   /** Items before this one are known but not shown, because others between them are missing. */
   #shownFrom: number;
   #shown: Transcript | null = null;
@@ -61,7 +61,7 @@ export class TranscriptBuilder {
     items: readonly TranscriptItem[] = [],
     pinned: readonly TranscriptItem[] = [],
   ) {
-    this.#state = new FoldState(saved, [...pinned, ...items]);
+    this.#state = new TranscriptState(saved, [...pinned, ...items]);
     this.#shownFrom = pinned.length === 0 ? 0 : (items[0]?.seq ?? this.seq + 1);
   }
 
@@ -126,7 +126,7 @@ export class TranscriptBuilder {
     this.#state.changed = [];
     this.#state.removed = [];
     const at = typeof event.at === "number" ? event.at : Date.parse(event.at);
-    fold(this.#state, { ...event, at } as StoredEvent);
+    reduceEvent(this.#state, { ...event, at } as StoredEvent);
     const head = this.#state.head !== before;
     this.#state.head = { ...this.#state.head, seq: event.seq };
     this.#shown = null;

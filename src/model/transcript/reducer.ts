@@ -1,7 +1,7 @@
 /** What each event does to a transcript. An event costs the same however long the transcript is. */
 import type { StoredEvent } from "../../contract/event.ts";
 import type { PromptItem, ToolItem, TranscriptHead, TranscriptItem } from "../../contract/transcript.ts";
-import type { FoldState } from "./state.ts";
+import type { TranscriptState } from "./state.ts";
 
 /** Longer text continues in another item: no screen and no row of the snapshot should contain 100 MB. */
 export const maxItemText = 128 * 1024;
@@ -15,7 +15,7 @@ type NewText = TextItem extends infer One ? (One extends TextItem ? Omit<One, "c
 
 const completeFields = ["content", "rawInput", "rawOutput"] as const;
 
-export function fold(state: FoldState, event: StoredEvent): void {
+export function reduceEvent(state: TranscriptState, event: StoredEvent): void {
   const { seq, at } = event;
   const placed = { key: String(seq), seq, at };
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- how the session is run is not part of the chat
@@ -160,7 +160,7 @@ export function fold(state: FoldState, event: StoredEvent): void {
 const copiedText = (original: string): string =>
   `This home is a copy. The session's agent, worktree and conversation belong to the original, ${original}.`;
 
-function addText(state: FoldState, added: NewText): void {
+function addText(state: TranscriptState, added: NewText): void {
   const last = state.find(state.last);
   const isSame = last?.item === added.item && (added.item !== "text" || messageOf(last) === added.messageId);
   if (isSame && last.text.length + added.text.length <= maxItemText) {
@@ -169,7 +169,7 @@ function addText(state: FoldState, added: NewText): void {
   state.place({ ...added, continued: isSame });
 }
 
-function tool(state: FoldState, event: Extract<StoredEvent, { type: "tool.updated" }>): void {
+function tool(state: TranscriptState, event: Extract<StoredEvent, { type: "tool.updated" }>): void {
   const { seq, at, type: _type, toolCallId, ...fields } = event;
   const complete = Object.fromEntries(completeFields.filter((name) => name in fields).map((name) => [name, seq]));
   const known = state.find(state.tools.get(toolCallId));
@@ -193,7 +193,7 @@ function tool(state: FoldState, event: Extract<StoredEvent, { type: "tool.update
 
 /** Moves a queued prompt to the items, or updates one that is there. */
 function prompt(
-  state: FoldState,
+  state: TranscriptState,
   event: { promptId: string; seq: number; at: number },
   now: Pick<PromptItem, "state" | "reason">,
 ): void {
@@ -210,7 +210,7 @@ function prompt(
   if (known?.item === "prompt") state.replace({ ...known, ...now });
 }
 
-function requeued(state: FoldState, { promptId, reason }: { promptId: string; reason: string }): void {
+function requeued(state: TranscriptState, { promptId, reason }: { promptId: string; reason: string }): void {
   const back = (prompt: PromptItem): PromptItem => ({ ...prompt, state: "queued", reason });
   if (state.head.queue.some((prompt) => prompt.promptId === promptId)) {
     const queue = state.head.queue.map((prompt) => (prompt.promptId === promptId ? back(prompt) : prompt));
@@ -223,18 +223,22 @@ function requeued(state: FoldState, { promptId, reason }: { promptId: string; re
   state.set({ queue: [back(known), ...state.head.queue] });
 }
 
-function launched(state: FoldState, launch: string, now: Partial<Extract<TranscriptItem, { item: "launch" }>>): void {
+function launched(
+  state: TranscriptState,
+  launch: string,
+  now: Partial<Extract<TranscriptItem, { item: "launch" }>>,
+): void {
   const item = lastLaunch(state);
   if (item?.launch === launch) state.replace({ ...item, ...now });
 }
 
-function lastLaunch(state: FoldState): Extract<TranscriptItem, { item: "launch" }> | null {
+function lastLaunch(state: TranscriptState): Extract<TranscriptItem, { item: "launch" }> | null {
   const item = state.find(state.launch);
   return item?.item === "launch" ? item : null;
 }
 
 /** An agent may number its calls from 1 in each turn: a finished id then means another call. */
-function forgetFinishedTools(state: FoldState): void {
+function forgetFinishedTools(state: TranscriptState): void {
   for (const [id, seq] of state.tools) {
     const tool = state.find(seq);
     if (tool?.item !== "tool" || isFinished(tool.status)) state.tools.delete(id);
@@ -242,7 +246,7 @@ function forgetFinishedTools(state: FoldState): void {
 }
 
 /** A running call moves to the end. Checks two per new call, so that running calls never accumulate. */
-function forgetOldestTool(state: FoldState): void {
+function forgetOldestTool(state: TranscriptState): void {
   for (let checked = 0; checked < 2 && state.tools.size > toolMemory; checked++) {
     const [oldest] = state.tools;
     const [id, seq] = oldest!;
@@ -252,7 +256,7 @@ function forgetOldestTool(state: FoldState): void {
   }
 }
 
-function abandonTools(state: FoldState): void {
+function abandonTools(state: TranscriptState): void {
   for (const seq of state.tools.values()) {
     const tool = state.find(seq);
     if (tool?.item === "tool" && !isFinished(tool.status) && !tool.abandoned)
@@ -260,7 +264,7 @@ function abandonTools(state: FoldState): void {
   }
 }
 
-function closePermissions(state: FoldState): void {
+function closePermissions(state: TranscriptState): void {
   for (const seq of state.permissions.values()) {
     const asked = state.find(seq);
     if (asked?.item === "permission") state.replace({ ...asked, open: false });
@@ -268,7 +272,7 @@ function closePermissions(state: FoldState): void {
   state.permissions.clear();
 }
 
-function changeTurn(state: FoldState, now: Partial<NonNullable<TranscriptHead["turn"]>>): void {
+function changeTurn(state: TranscriptState, now: Partial<NonNullable<TranscriptHead["turn"]>>): void {
   const { turn } = state.head;
   if (turn?.open === true) state.set({ turn: { ...turn, ...now } });
 }

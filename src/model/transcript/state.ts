@@ -9,7 +9,7 @@ export interface SavedTranscript {
   refs: TranscriptRefs;
 }
 
-export class FoldState {
+export class TranscriptState {
   readonly items: Map<number, TranscriptItem>;
   head: TranscriptHead;
   /** The last item: following text is added to it. */

@@ -55,11 +55,11 @@ export async function forgetConversation(
   if (asked === "deleted" || session.agentSessionId === null || !session.prompted) return;
   const env = await environmentFor(services, session, null).catch(() => null);
   const own = env === null ? "none" : await services.runtimes.chat.deleteByCommand(session, env);
-  if (own !== "deleted") await noteKeptConversation(services, session);
+  if (own !== "deleted") await noteConversationStays(services, session);
 }
 
 /** Records that the agent keeps its copy, and how to remove it if that is known. */
-export async function noteKeptConversation(
+export async function noteConversationStays(
   services: Pick<Services, "store" | "agents">,
   session: SessionState,
 ): Promise<void> {

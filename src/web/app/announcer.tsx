@@ -1,6 +1,6 @@
 /** Announces to screen readers that a session needs input, fails or finishes; shows the daemon's notifications as toasts. */
 import { useEffect, useState } from "react";
-import { rightWords } from "../../contract/rights.ts";
+import { rightText } from "../../contract/rights.ts";
 import type { DeviceJson } from "../../contract/device.ts";
 import { alertsFor, notificationAlerts } from "../shared/data/attention.ts";
 import { onChanges, onDevices, onEvents } from "../shared/data/live.ts";
@@ -35,7 +35,7 @@ export function Announcer() {
 /** Shown until dismissed: the user must see a device that is not theirs. */
 function describeDevice({ name, lastAddress, rights }: DeviceJson): string {
   const from = lastAddress === null ? "" : ` from ${lastAddress}`;
-  return `New device: ${name} logged in${from} and ${rightWords[rights]}. If this was not you, revoke it in Settings.`;
+  return `New device: ${name} logged in${from} and ${rightText[rights]}. If this was not you, revoke it in Settings.`;
 }
 
 /** If the daemon cannot answer now, the next page load asks again. */

@@ -37,7 +37,7 @@ export const ChatFooter = memo(function ChatFooter(props: ChatFooterProps) {
         </p>
       )}
       {turn?.open === true && <WorkingLine key={turn.startedAt} turn={turn} hasRequest={hasRequest} />}
-      {turn?.open === true && turn.answerMayBeLost && <LostAnswer />}
+      {turn?.open === true && turn.answerMayBeLost && <LostReply />}
       {next !== null && <PromptRow prompt={{ ...next, state: "sending" }} />}
       {unsent.map((entry) => (
         <div key={entry.promptId}>
@@ -58,7 +58,7 @@ export const ChatFooter = memo(function ChatFooter(props: ChatFooterProps) {
   );
 });
 
-function LostAnswer() {
+function LostReply() {
   const { closed } = useChat();
   const [asking, setAsking] = useState(false);
   return (

@@ -7,7 +7,7 @@ const keptMs = 3_000;
 /** Ranking more for each keystroke would stall the daemon. */
 const maxListed = 200_000;
 const listDeadlineMs = 20_000;
-const maxKept = 4;
+const maxCached = 4;
 
 const kept = new Map<string, { until: number; list: Promise<string[]> }>();
 
@@ -23,7 +23,7 @@ export async function findFiles(
 async function listFiles(worktree: Worktree): Promise<string[]> {
   const { path } = worktree;
   const now = performance.now();
-  for (const [key, { until }] of kept) if (until < now || kept.size > maxKept) kept.delete(key);
+  for (const [key, { until }] of kept) if (until < now || kept.size > maxCached) kept.delete(key);
   let entry = kept.get(path);
   if (entry === undefined) {
     entry = { until: now + keptMs, list: readList(worktree) };

@@ -3,7 +3,7 @@
  * Only plumbing commands: no merge, filter or driver of the repository runs, and nothing is written.
  */
 import type { MergeFacts } from "../../model/cleanup.ts";
-import type { MergeQuestion } from "../../ports/worktree.ts";
+import type { MergeQuery } from "../../ports/worktree.ts";
 import { isAncestor } from "../create/start.ts";
 import { askGit, commitOf, git } from "../git/git.ts";
 import type { Worktree } from "../record.ts";
@@ -16,7 +16,7 @@ const maxBaseCommits = 400;
 const maxPatchBytes = 64 * 1024 * 1024;
 const plain = ["--no-ext-diff", "--no-textconv", "--no-renames", "--no-color"];
 
-export async function readMergeFacts(worktree: Worktree, question: MergeQuestion): Promise<MergeFacts> {
+export async function readMergeFacts(worktree: Worktree, question: MergeQuery): Promise<MergeFacts> {
   const { defaultBranch } = question;
   const bases = await existing(worktree, [
     `refs/remotes/origin/${defaultBranch}`,

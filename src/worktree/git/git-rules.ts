@@ -7,7 +7,7 @@ import { isAbsolute, join } from "node:path";
 import type { GitResult, GitCall } from "./git.ts";
 import { readText } from "./git-files.ts";
 
-type Ask = (kind: "read", args: readonly string[], call: GitCall) => Promise<Pick<GitResult, "stdout">>;
+type ReadGit = (kind: "read", args: readonly string[], call: GitCall) => Promise<Pick<GitResult, "stdout">>;
 
 /** Newer git runs hooks that configuration names, whatever `core.hooksPath` is: switches one off by its key. */
 export function hookOff(key: string): ConfigEntry[] {
@@ -21,7 +21,7 @@ export function hookOff(key: string): ConfigEntry[] {
 }
 
 /** For calls that write refs. Asks git only if a file of the repository's configuration may name a hook. */
-export async function repositoryHooksOff(call: GitCall, ask: Ask): Promise<ConfigEntry[]> {
+export async function repositoryHooksOff(call: GitCall, ask: ReadGit): Promise<ConfigEntry[]> {
   const { gitDir, worktree, admin, workTree } = call;
   const of = worktree ?? admin;
   const main = of?.commonDir ?? gitDir;

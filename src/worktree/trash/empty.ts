@@ -13,7 +13,7 @@ import { worktreeInTrash } from "../find-worktree.ts";
 import { git } from "../git/git.ts";
 import { reach } from "../../base/test-points.ts";
 import { readRegistration, samePath } from "../git/repository.ts";
-import { unlock, unpin } from "./trash.ts";
+import { unlock, removeRef } from "./trash.ts";
 import {
   checkId,
   entryNames,
@@ -52,7 +52,7 @@ async function finishEmptying(context: Context, hidden: string): Promise<void> {
   checkNoMounts(hidden);
   await unregister(context, record);
   await reach("workspace.empty.unregistered");
-  await unpin(record);
+  await removeRef(record);
   await reach("workspace.empty.unpinned");
   await removeTree(join(hidden, "tree"));
   rmSync(storeOf(context.trash, basename(hidden)), { recursive: true, force: true });

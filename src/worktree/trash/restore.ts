@@ -12,7 +12,7 @@ import { writeWorktree, type Worktree } from "../record.ts";
 import { reconnectMoved } from "../git/registration.ts";
 import { holderOf, samePath } from "../git/repository.ts";
 import { snapshotBranch } from "./snapshot.ts";
-import { unlock, unpin } from "./trash.ts";
+import { unlock, removeRef } from "./trash.ts";
 import {
   checkId,
   hasTree,
@@ -47,7 +47,7 @@ export async function restoreFromTrash(context: Context, id: string): Promise<Re
   const notes = await reconnect(record, worktree);
   unlock(record);
   await reach("workspace.restore.unlocked");
-  await unpin(record);
+  await removeRef(record);
   await reach("workspace.restore.unpinned");
   hideRestored(context.trash, record.id);
   return { path: record.path, branch: worktree === null ? null : branchIn(worktree.admin), notes };
@@ -84,7 +84,7 @@ function whatElse({ trash }: Context, { id, ref, snapshot }: TrashRecord): strin
     return `A snapshot is kept: git --git-dir=${storeOf(trash, id)} archive ${snapshotBranch} | tar x`;
   }
   if (ref === null) return "Nothing else was kept.";
-  return `${snapshot === null ? "Its commits are" : "A snapshot is"} pinned in its repository: ${ref}`;
+  return `${snapshot === null ? "Its commits are" : "A snapshot is"} kept in its repository: ${ref}`;
 }
 
 async function reconnect(record: TrashRecord, worktree: Worktree | null): Promise<string[]> {

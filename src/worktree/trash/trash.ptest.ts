@@ -101,7 +101,7 @@ describe("the zoo", () => {
       expect(() => sh(repository, "cat-file", "-e", blob)).toThrow("Command failed");
     }
 
-    // As earlier builds left it: the snapshot in the person's repository, pinned by the ref.
+    // As earlier builds left it: the snapshot in the person's repository, kept by the ref.
     const record = join(world.trash, entry!.id, "entry.json");
     const snapshot = sh(world.dir, `--git-dir=${storeOf(world.trash, entry!.id)}`, "rev-parse", "snapshot").trim();
     sh(world.repository, "fetch", "--quiet", storeOf(world.trash, entry!.id), `snapshot:${entry!.ref!}`, "--force");

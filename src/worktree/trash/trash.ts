@@ -1,6 +1,6 @@
 /**
  * Moves a worktree to the trash by rename, with everything in it: ignored files and nested repositories included.
- * Order: inspect, store a snapshot, write the record, pin, lock, rename, update git's files, detach. A crash leaves the
+ * Order: inspect, store a snapshot, write the record, create the ref, lock, rename, update git's files, detach. A crash leaves the
  * worktree in one of the two places, and the next call continues.
  */
 import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, statSync, unlinkSync } from "node:fs";
@@ -74,7 +74,7 @@ export async function moveToTrash(context: Context, request: TrashRequest): Prom
     })
     .finally(() => context.busyEntries.delete(id));
   await reach("workspace.trash.entry");
-  await pin(record, worktree, plain);
+  await keepByRef(record, worktree, plain);
   await reach("workspace.trash.pinned");
   if (record.admin !== null) lock(record.admin, record.id);
   await reach("workspace.trash.locked");
@@ -189,7 +189,7 @@ async function describe(context: Context, request: TrashRequest, { id, worktree,
   };
   const uncounted = (note: string): Described => ({ record: { ...base, note }, plain: false });
   if (admin === null || worktree === null)
-    return uncounted("git does not know this directory: nothing was counted or pinned.");
+    return uncounted("git does not know this directory: nothing was counted or kept by a ref.");
   let found: Findings;
   try {
     found = await inspectWorktree(context, worktree);
@@ -224,14 +224,14 @@ async function snapshotOrNote(
     const store = scratchStore(context, id);
     return { snapshot: await takeSnapshot({ worktree, found, scratch, store, message }), note: null };
   } catch (error) {
-    // Disk full or an unreadable file: the commits are still pinned, and the rename needs no space.
-    context.log.warn("snapshot failed, only commits are pinned", { path, error: messageOf(error) });
+    // Disk full or an unreadable file: a ref still keeps the commits, and the rename needs no space.
+    context.log.warn("snapshot failed, only the commits are kept", { path, error: messageOf(error) });
     return { snapshot: null, note: `Could not store the files as a commit: ${messageOf(error)}` };
   }
 }
 
 /** Only the commits: with a snapshot's files, `git push --mirror` would publish what was never committed. */
-async function pin({ ref, head }: TrashRecord, worktree: Worktree | null, plain: boolean): Promise<void> {
+async function keepByRef({ ref, head }: TrashRecord, worktree: Worktree | null, plain: boolean): Promise<void> {
   if (ref === null || head === null || worktree === null) return;
   if (plain) writeRef(worktree.commonDir, ref, head);
   else await git("write", ["update-ref", "-m", "holdfast: trash", ref, head], { admin: worktree });
@@ -261,7 +261,7 @@ async function move(context: Context, record: TrashRecord): Promise<void> {
     renameSync(record.path, treeOf(context.trash, record.id));
   } catch (error) {
     unlock(record);
-    await unpin(record);
+    await removeRef(record);
     dropRecord(context.trash, record.id);
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EXDEV") throw otherFileSystem(record.path, context.trash);
@@ -269,7 +269,7 @@ async function move(context: Context, record: TrashRecord): Promise<void> {
   }
 }
 
-export async function unpin({ ref, commonDir }: TrashRecord): Promise<void> {
+export async function removeRef({ ref, commonDir }: TrashRecord): Promise<void> {
   if (ref === null || commonDir === null || !existsSync(commonDir)) return;
   dropTemporaries(join(commonDir, ref));
   await git("write", ["update-ref", "-d", ref], { gitDir: commonDir });

@@ -102,10 +102,10 @@ async function bring(run: Run, world: World, session: string, verb: "stop" | "ki
   if (want === wanted) return;
   if (want === "killed" && verb === "stop") await bring(run, world, session, "restore");
   const from = Date.now();
-  const trouble = await world.call(verb, session, { body: {} }).then(() => null, String);
-  run.check(trouble === null, "untrue", `${verb} of ${session}, ${want} before: ${trouble}`);
-  const fate = trouble === null ? "ok" : "cut";
-  world.requests.requests.push({ client: 0, verb, session, from, to: Date.now(), fate, error: trouble });
+  const problem = await world.call(verb, session, { body: {} }).then(() => null, String);
+  run.check(problem === null, "untrue", `${verb} of ${session}, ${want} before: ${problem}`);
+  const fate = problem === null ? "ok" : "cut";
+  world.requests.requests.push({ client: 0, verb, session, from, to: Date.now(), fate, error: problem });
 }
 
 /** Issues the verb with the step armed; the daemon dies there, and the next one must finish what was recorded. */

@@ -77,8 +77,8 @@ export const logRotation: Scenario = {
       );
       run.count("verbs");
       run.check(asked === "", "untrue", `spawn while the log cannot be rotated: ${asked.slice(0, 200)}`);
-      const trouble = await noise(world).then(() => "", String);
-      if (!run.check(trouble === "", "ended", `the daemon while the log cannot be rotated: ${trouble}`)) break;
+      const problem = await noise(world).then(() => "", String);
+      if (!run.check(problem === "", "ended", `the daemon while the log cannot be rotated: ${problem}`)) break;
     }
     rmSync(world.paths.logs);
     rmSync(`${world.paths.logs}.away`, { recursive: true });

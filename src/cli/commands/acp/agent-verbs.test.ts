@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { sessionOf, type Script } from "../../test-support/stand-in.ts";
 import { daemon } from "../commands.fixture.ts";
-import { chat, refused, verbAnswer } from "./acp.fixture.ts";
+import { chat, refused, verbResponse } from "./acp.fixture.ts";
 
 const process = { pid: 7, startedAt: null, what: "agent" };
 
 describe("[CLI-23] verbs on chat agents", () => {
   test("stop is session stop; kill, restart and convert report their result", async () => {
     const { run, asked } = await daemon({
-      "POST /api/sessions/ma-1/stop": { answer: verbAnswer("ma-1") },
-      "POST /api/sessions/ma-1/acp/kill": { answer: verbAnswer("ma-1") },
-      "POST /api/sessions/ma-1/acp/restart": { answer: verbAnswer("ma-1", { done: false }) },
-      "POST /api/sessions/ma-1/convert": { answer: verbAnswer("ma-1", { notes: ["The conversation goes on."] }) },
+      "POST /api/sessions/ma-1/stop": { answer: verbResponse("ma-1") },
+      "POST /api/sessions/ma-1/acp/kill": { answer: verbResponse("ma-1") },
+      "POST /api/sessions/ma-1/acp/restart": { answer: verbResponse("ma-1", { done: false }) },
+      "POST /api/sessions/ma-1/convert": { answer: verbResponse("ma-1", { notes: ["The conversation goes on."] }) },
     });
     expect((await run(["acp", "stop", "ma-1"])).out).toBe("Session ma-1 stopped.");
     expect((await run(["acp", "kill", "ma-1"])).out).toBe("Session ma-1 stopped by force.");
@@ -57,8 +57,8 @@ describe("[CLI-23] verbs on chat agents", () => {
     ];
     const script: Script = {
       "GET /api/sessions": { answer: sessions },
-      "POST /api/sessions/ma-2/stop": { answer: verbAnswer("ma-2") },
-      "POST /api/sessions/ma-10/stop": { answer: verbAnswer("ma-10") },
+      "POST /api/sessions/ma-2/stop": { answer: verbResponse("ma-2") },
+      "POST /api/sessions/ma-10/stop": { answer: verbResponse("ma-10") },
     };
     const { run, asked } = await daemon(script);
     expect(await run(["acp", "stop", "--all"])).toEqual({

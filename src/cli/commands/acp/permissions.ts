@@ -8,7 +8,7 @@ import { type ArgumentEntry, chatArgument, type CommandEntry, type Input, yesOpt
 import { askYesNo } from "../../confirm.ts";
 import type { Context } from "../../context.ts";
 import { questionOf } from "../../render/sessions.ts";
-import { optionText, questionLines } from "../../render/question.ts";
+import { optionText, requestLines } from "../../render/permission-request.ts";
 import { clean } from "../../render/text.ts";
 import { operationCommand } from "../operation.ts";
 
@@ -31,7 +31,7 @@ export const questions = operationCommand("questions", {
   print: (requests, { paint }) =>
     requests.length === 0
       ? "No open permission requests."
-      : requests.flatMap((request) => questionLines(request, paint)).join("\n"),
+      : requests.flatMap((request) => requestLines(request, paint)).join("\n"),
 });
 
 export const approve = answerCommand("approve", "Also allow it in the future, if the agent supports that", [
@@ -85,7 +85,7 @@ function nameOf(input: Input): string | undefined {
 }
 
 async function confirm(context: Context, verb: Answer, request: PermissionRequestJson): Promise<boolean> {
-  context.err(questionLines(request, context.paint).join("\n"));
+  context.err(requestLines(request, context.paint).join("\n"));
   return askYesNo(verb === "approve" ? "Approve it?" : "Deny it?");
 }
 

@@ -1,6 +1,6 @@
 /** Commands on logged-in browsers. */
 import { HoldfastError } from "../../../contract/errors.ts";
-import { type Right, rights, rightWords } from "../../../contract/rights.ts";
+import { type Right, rights, rightText } from "../../../contract/rights.ts";
 import type { DeviceJson } from "../../../contract/device.ts";
 import { type ArgumentEntry, type CommandEntry } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -75,7 +75,7 @@ export const setRights = operationCommand("deviceEdit", {
     params: { id: (await findDevice(context, input.arg(0))).id },
     body: { rights: input.arg(1) as Right },
   }),
-  print: ({ name, rights: right }) => `${clean(name)} ${rightWords[right]}.`,
+  print: ({ name, rights: right }) => `${clean(name)} ${rightText[right]}.`,
 });
 
 export const revoke: CommandEntry = {

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../../contract/errors.ts";
-import { rights, rightWords, type Right } from "../../../contract/rights.ts";
+import { rights, rightText, type Right } from "../../../contract/rights.ts";
 import { type CommandEntry } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { bareHost, isLoopback } from "../../../base/addresses.ts";
@@ -29,7 +29,7 @@ export const command: CommandEntry = {
     if (!input.flag("no-qr")) context.out(qrLines(url, wantsColors(context.env, context.isTerminal(1))).join("\n"));
     context.print({ url, expiresAt, rights: right }, url);
     if (input.flag("json")) return;
-    context.out(`Works once, until ${new Date(expiresAt ?? 0).toLocaleTimeString()}. The device ${rightWords[right]}.`);
+    context.out(`Works once, until ${new Date(expiresAt ?? 0).toLocaleTimeString()}. The device ${rightText[right]}.`);
     if (isLoopback(bareHost(URL.parse(url)?.hostname ?? ""))) {
       context.err(
         "This address only works on this machine, or through an SSH tunnel to it. For a phone, start the daemon with --public-url.",

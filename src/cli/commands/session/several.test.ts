@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { sessionOf } from "../../test-support/stand-in.ts";
-import { daemon, failure, verbAnswer } from "../commands.fixture.ts";
+import { daemon, failure, verbResponse } from "../commands.fixture.ts";
 
 describe("[CLI-30] verbs take several sessions", () => {
   test.each([
@@ -13,8 +13,8 @@ describe("[CLI-30] verbs take several sessions", () => {
     ["wake", "woken"],
   ])("session %s names each", async (verb, done) => {
     const { run } = await daemon({
-      [`POST /api/sessions/ma-1/${verb}`]: { answer: verbAnswer("ma-1", { notes: ["a note"] }) },
-      [`POST /api/sessions/ma-2/${verb}`]: { answer: verbAnswer("ma-2") },
+      [`POST /api/sessions/ma-1/${verb}`]: { answer: verbResponse("ma-1", { notes: ["a note"] }) },
+      [`POST /api/sessions/ma-2/${verb}`]: { answer: verbResponse("ma-2") },
     });
     expect(await run(["session", verb, "ma-1", "ma-2", "ma-1"])).toEqual({
       code: 0,
@@ -25,8 +25,8 @@ describe("[CLI-30] verbs take several sessions", () => {
 
   test("a failure is reported, the others are done, and the exit code is 1", async () => {
     const { run } = await daemon({
-      "POST /api/sessions/ma-1/kill": { answer: verbAnswer("ma-1") },
-      "POST /api/sessions/ma-3/kill": { answer: verbAnswer("ma-3") },
+      "POST /api/sessions/ma-1/kill": { answer: verbResponse("ma-1") },
+      "POST /api/sessions/ma-3/kill": { answer: verbResponse("ma-3") },
       "GET /api/sessions": { answer: [] },
     });
     expect(await run(["session", "kill", "ma-1", "nope", "ma-3"])).toEqual({
@@ -38,8 +38,8 @@ describe("[CLI-30] verbs take several sessions", () => {
 
   test("JSON is an object for one and an array for several", async () => {
     const { run } = await daemon({
-      "POST /api/sessions/ma-1/stop": { answer: verbAnswer("ma-1") },
-      "POST /api/sessions/ma-2/stop": { answer: verbAnswer("ma-2") },
+      "POST /api/sessions/ma-1/stop": { answer: verbResponse("ma-1") },
+      "POST /api/sessions/ma-2/stop": { answer: verbResponse("ma-2") },
     });
     expect(JSON.parse((await run(["session", "stop", "ma-1", "--json"])).out)).toMatchObject({
       id: "ma-1",
@@ -59,8 +59,8 @@ describe("[CLI-30] verbs take several sessions", () => {
     const { run } = await daemon({
       "GET /api/sessions/ma-1": { answer: sessionOf({ id: "ma-1" }) },
       "GET /api/sessions/ma-2": { answer: sessionOf({ id: "ma-2" }) },
-      "POST /api/sessions/ma-1/delete": { answer: verbAnswer("ma-1") },
-      "POST /api/sessions/ma-2/delete": { answer: verbAnswer("ma-2") },
+      "POST /api/sessions/ma-1/delete": { answer: verbResponse("ma-1") },
+      "POST /api/sessions/ma-2/delete": { answer: verbResponse("ma-2") },
     });
     expect(await run(["session", "delete", "ma-1", "ma-2"])).toEqual({
       code: 1,
@@ -89,11 +89,11 @@ describe("[CLI-31] session restore --all", () => {
   test("restores only sessions lost to a stop or reboot, with a summary", async () => {
     const { run, asked } = await daemon({
       "GET /api/sessions": { answer: sessions },
-      "POST /api/sessions/ma-2/restore": { answer: verbAnswer("ma-2") },
+      "POST /api/sessions/ma-2/restore": { answer: verbResponse("ma-2") },
       "POST /api/sessions/ma-3/restore": failure(409, "conflict", "Workspace missing: /trees/ma-3", null, {
         reason: "worktree-missing",
       }),
-      "POST /api/sessions/ma-10/restore": { answer: verbAnswer("ma-10") },
+      "POST /api/sessions/ma-10/restore": { answer: verbResponse("ma-10") },
     });
     const ran = await run(["session", "restore", "--all"]);
     expect(ran.code).toBe(1);

@@ -2,7 +2,7 @@ import { describeContainment } from "../../../contract/containment.ts";
 import type { PullRequestJson, SessionJson } from "../../../contract/session.ts";
 import { type CommandEntry, sessionArgument } from "../../command.ts";
 import { commandFor, questionOf } from "../../render/sessions.ts";
-import { questionLines } from "../../render/question.ts";
+import { requestLines } from "../../render/permission-request.ts";
 import { clean, count, type Paint } from "../../render/text.ts";
 import { formatAgeOf } from "../../../model/duration.ts";
 
@@ -19,7 +19,7 @@ export const command: CommandEntry = {
     if (input.flag("json")) return context.json(session);
     // The session itself has shortened commands; a request that is about to be approved is shown in full.
     const requests = session.permissions.length === 0 ? [] : await context.call("questions", { params: { id } });
-    const lines = requests.flatMap((request) => questionLines(request, context.paint));
+    const lines = requests.flatMap((request) => requestLines(request, context.paint));
     context.out([...showLines(session, context.paint, context.now()), ...lines].join("\n"));
   },
 };

@@ -2,7 +2,7 @@
 import type { ClientInput } from "../../../contract/operations.ts";
 import { HoldfastError, type ErrorReason } from "../../../contract/errors.ts";
 import { Slots } from "../../../base/async.ts";
-import type { PlainVerb, SessionJson, VerbAnswer } from "../../../contract/session.ts";
+import type { PlainVerb, SessionJson, VerbResponse } from "../../../contract/session.ts";
 import { nearest } from "../../../base/nearest.ts";
 import type { Input } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -27,7 +27,7 @@ export interface VerbCall extends SessionVerb {
   body?: Record<string, unknown>;
   /** By default the sessions named on the command line. */
   ids?: readonly string[];
-  print?: (id: string, response: VerbAnswer) => void;
+  print?: (id: string, response: VerbResponse) => void;
 }
 
 /** Each waits for its processes; more at the same time would slow all of them down. */
@@ -55,7 +55,7 @@ export async function runVerb(context: Context, input: Input, call: VerbCall): P
   const json = input.flag("json");
   const caller = call.starts === "session" ? waitingBack(context, input, ids.length) : context;
   if (operation === "kill" || operation === "delete") leaveDirectory();
-  const one = async (id: string): Promise<VerbAnswer> => {
+  const one = async (id: string): Promise<VerbResponse> => {
     try {
       const fullBody: ClientInput<typeof operation> = { ...body, ...(wait ? {} : { wait }) };
       return await caller.call(operation, { params: { id }, body: fullBody });
@@ -65,7 +65,7 @@ export async function runVerb(context: Context, input: Input, call: VerbCall): P
   };
   const slots = new Slots(concurrency, Infinity);
   const running = ids.map((id) => ({ id, result: Promise.allSettled([slots.run(() => one(id))]) }));
-  const responses: VerbAnswer[] = [];
+  const responses: VerbResponse[] = [];
   for (const { id, result } of running) {
     const [settled] = await result;
     if (settled.status === "rejected") {
@@ -89,7 +89,7 @@ function printVerb(
   context: Context,
   id: string,
   { done, starts }: SessionVerb,
-  { wait, response }: { wait: boolean; response: VerbAnswer },
+  { wait, response }: { wait: boolean; response: VerbResponse },
 ): void {
   const timedOut = wait && !response.done && starts === undefined;
   if (timedOut) context.out(`Session ${id} will be ${done}, but some processes are still running:`);
@@ -98,7 +98,7 @@ function printVerb(
 }
 
 /** The session as every other command prints it, plus the result of the verb. */
-function verbJson({ session, done, remaining, notes }: VerbAnswer): Record<string, unknown> {
+function verbJson({ session, done, remaining, notes }: VerbResponse): Record<string, unknown> {
   return { ...session, done, remaining, notes };
 }
 

@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { sessionOf } from "../../test-support/stand-in.ts";
-import { daemon, failure, verbAnswer } from "../commands.fixture.ts";
+import { daemon, failure, verbResponse } from "../commands.fixture.ts";
 
 describe("[CLI-5] verbs print the sentences people know", () => {
   test("kill", async () => {
     const notes = ["1 uncommitted file kept in the trash as t1.", "Get it back: holdfast session restore ma-1"];
-    const { run, asked } = await daemon({ "POST /api/sessions/ma-1/kill": { answer: verbAnswer("ma-1", { notes }) } });
+    const { run, asked } = await daemon({
+      "POST /api/sessions/ma-1/kill": { answer: verbResponse("ma-1", { notes }) },
+    });
     expect(await run(["session", "kill", "ma-1"])).toEqual({
       code: 0,
       err: "",
@@ -27,7 +29,7 @@ describe("[CLI-5] verbs print the sentences people know", () => {
   test("kill that leaves something, and --no-wait", async () => {
     const remaining = [{ pid: 7, what: "agent" }];
     const notes = ["The worktree waits for agent (pid 7)."];
-    const answer = verbAnswer("ma-1", { remaining, done: false, notes });
+    const answer = verbResponse("ma-1", { remaining, done: false, notes });
     const verbs = { kill: "killed", stop: "stopped", delete: "deleted", archive: "archived", snooze: "snoozed" };
     const { run, asked } = await daemon(
       Object.fromEntries(Object.keys(verbs).map((verb) => [`POST /api/sessions/ma-1/${verb}`, { answer }])),
@@ -53,7 +55,7 @@ describe("[CLI-5] verbs print the sentences people know", () => {
   test("restore and its errors", async () => {
     const { run } = await daemon({
       "POST /api/sessions/ma-1/restore": {
-        answer: verbAnswer("ma-1", { notes: ["Conversation context reset: gone"] }),
+        answer: verbResponse("ma-1", { notes: ["Conversation context reset: gone"] }),
       },
       "POST /api/sessions/ma-2/restore": failure(409, "conflict", "Cannot restore: Session is still running", null, {
         reason: "verb-refused",
@@ -82,8 +84,8 @@ describe("[CLI-5] verbs print the sentences people know", () => {
 
   test("snooze, rename, and delete, which asks", async () => {
     const { run, asked } = await daemon({
-      "POST /api/sessions/ma-1/snooze": { answer: verbAnswer("ma-1") },
-      "POST /api/sessions/ma-1/delete": { answer: verbAnswer("ma-1") },
+      "POST /api/sessions/ma-1/snooze": { answer: verbResponse("ma-1") },
+      "POST /api/sessions/ma-1/delete": { answer: verbResponse("ma-1") },
       "GET /api/sessions/ma-1": { answer: sessionOf({ id: "ma-1" }) },
       "POST /api/sessions/ma-1/rename": { answer: sessionOf({ id: "ma-1", title: "New\u0007title" }) },
     });
@@ -105,7 +107,7 @@ describe("[CLI-5] verbs print the sentences people know", () => {
 
   test("--json prints the session with the verb's result, and nothing else", async () => {
     const { run } = await daemon({
-      "POST /api/sessions/ma-1/stop": { answer: verbAnswer("ma-1", { notes: ["a note"] }) },
+      "POST /api/sessions/ma-1/stop": { answer: verbResponse("ma-1", { notes: ["a note"] }) },
     });
     expect(JSON.parse((await run(["session", "stop", "ma-1", "--json"])).out)).toMatchObject({
       id: "ma-1",

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GithubLoopback } from "../../../../test/trackers/github.ts";
 import { openWorld, type World } from "../../../../test/trackers/world.ts";
-import { hostContract, known, question } from "../contract.fixture.ts";
+import { hostContract, known, lookup } from "../contract.fixture.ts";
 
 let world: World<GithubLoopback>;
 
@@ -33,14 +33,14 @@ describe("GitHub's own ways", () => {
 
   test("[TRACKER-12] 200 sessions are polled within five requests, and for one 304 when nothing moved", async () => {
     const { model, tracker, advance } = world;
-    const questions = Array.from({ length: 200 }, (_, index) => question(`s/app-${index}`));
-    for (const { branch } of questions.slice(0, 150)) {
+    const lookups = Array.from({ length: 200 }, (_, index) => lookup(`s/app-${index}`));
+    for (const { branch } of lookups.slice(0, 150)) {
       const number = model.openPullRequest({ branch });
       model.setCheck(number, "test", "passed");
     }
     const round = async (): Promise<{ requests: number; free: number; found: number }> => {
       model.resetCounters();
-      const answers = await tracker.host!.pullRequests(questions);
+      const answers = await tracker.host!.pullRequests(lookups);
       const found = [...answers.values()].filter((answer) => known(answer).length > 0).length;
       return { requests: model.requests, free: model.notModified, found };
     };
@@ -71,7 +71,7 @@ describe("GitHub's own ways", () => {
     const broken = model.openPullRequest({ branch: "s/1" });
     const whole = model.openPullRequest({ branch: "s/2" });
     model.brokenNumbers.add(broken);
-    const answers = await tracker.host!.pullRequests([question("s/1"), question("s/2"), question("s/3", [whole, 999])]);
+    const answers = await tracker.host!.pullRequests([lookup("s/1"), lookup("s/2"), lookup("s/3", [whole, 999])]);
     expect(answers.get("s/1")).toEqual({
       is: "unknown",
       why: "GitHub reports: Something went wrong while executing your query.",
@@ -103,7 +103,7 @@ describe("GitHub's own ways", () => {
       model.setCheck(number, "test", "failed", { log: "here" });
       // The same check lives there, under the same id.
       elsewhere.pullRequestsByNumber.set(number, model.pull(number));
-      const [one] = known((await tracker.host!.pullRequests([question("b")])).get("b")!);
+      const [one] = known((await tracker.host!.pullRequests([lookup("b")])).get("b")!);
       expect(known(await tracker.host!.logTail(one!, "test", 5))).toEqual(["here"]);
       expect(elsewhere.seen).toHaveLength(1);
       expect(JSON.stringify(elsewhere.seen[0]!.headers)).not.toContain(secret);
@@ -131,7 +131,7 @@ describe("GitHub's own ways", () => {
     const { model, tracker } = world;
     const number = model.openPullRequest({ branch: "b" });
     model.review(number, "approved", { author: "stranger", writer: false });
-    const read = async () => known((await tracker.host!.pullRequests([question("b")])).get("b")!)[0]!;
+    const read = async () => known((await tracker.host!.pullRequests([lookup("b")])).get("b")!)[0]!;
     expect((await read()).review).toBe("none");
     model.review(number, "approved", { author: "anna" });
     expect((await read()).review).toBe("approved");
@@ -150,7 +150,7 @@ describe("GitHub's own ways", () => {
     const number = model.openPullRequest({ branch: "b" });
     for (let one = 0; one < 250; one++) model.setCheck(number, `check ${one}`, one === 249 ? "failed" : "passed");
     model.setCheck(number, "outside", "pending", { status: true });
-    const [one] = known((await tracker.host!.pullRequests([question("b")])).get("b")!);
+    const [one] = known((await tracker.host!.pullRequests([lookup("b")])).get("b")!);
     expect(one!.checks).toHaveLength(251);
     expect(one!.checks.filter((check) => check.state !== "passed").map((check) => check.name)).toEqual([
       "check 249",

@@ -84,7 +84,7 @@ const threadsQuery = `query($owner: String!, $name: String!, $number: Int!, $aft
 const writers = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);
 
 const author = z.nullable(z.object({ login: z.string() }));
-const threadsAnswer = z.object({
+const threadsResponse = z.object({
   latestOpinionatedReviews: z.nullable(
     z.object({
       nodes: z.array(z.object({ id: z.string(), state: z.string(), body: z.string(), url: webAddress, author })),
@@ -117,7 +117,11 @@ async function threads(client: GithubClient, pullRequest: PullRequestFacts): Pro
     const missing = answer.errors.some((error) => error.type === "NOT_FOUND");
     if (missing) return absent;
     if (answer.errors.length > 0) throw new Unanswered(`GitHub reports: ${answer.errors[0]!.message}.`);
-    const node: z.infer<typeof threadsAnswer> = shaped(threadsAnswer, repositoryOf(answer)?.["pullRequest"], "GitHub");
+    const node: z.infer<typeof threadsResponse> = shaped(
+      threadsResponse,
+      repositoryOf(answer)?.["pullRequest"],
+      "GitHub",
+    );
     if (page === 0) {
       for (const review of node.latestOpinionatedReviews?.nodes ?? []) {
         if (review.state !== "CHANGES_REQUESTED" || review.body.trim() === "") continue;

@@ -3,7 +3,7 @@
  * for up to fifty sessions that may have changed.
  */
 import * as z from "zod/mini";
-import type { TrackerResult, PullRequestQuestion } from "../../../ports/tracker.ts";
+import type { TrackerResult, PullRequestLookup } from "../../../ports/tracker.ts";
 import type { PullRequestFacts, CheckFacts, CheckState, ReviewState } from "../../../contract/tracker.ts";
 import { absent, commitId, count, known, resultOf, shaped, time, webAddress } from "../result.ts";
 import { Unanswered } from "../http.ts";
@@ -166,7 +166,7 @@ function linkOf(url: string | null): string | null {
 }
 
 /** A query of fifty costs about five points of GitHub's 5000 per hour. */
-export const questionsPerQuery = 50;
+export const lookupsPerQuery = 50;
 /** The first page of recently updated pull requests or issues. */
 export const recentFirst = { state: "all", sort: "updated", direction: "desc", per_page: 100 };
 /** The largest GraphQL integer; a larger one would fail the complete query. */
@@ -186,15 +186,15 @@ export class GithubPullRequests {
     this.#repo = repo;
   }
 
-  async ask(questions: readonly PullRequestQuestion[]): Promise<Map<string, TrackerResult<PullRequestFacts[]>>> {
+  async ask(lookups: readonly PullRequestLookup[]): Promise<Map<string, TrackerResult<PullRequestFacts[]>>> {
     const { now } = this.#client.http.options.account;
     return await this.#memory.ask(
-      questions,
+      lookups,
       now,
       () => this.#updates(),
       async (pending, _, give) => {
-        for (let at = 0; at < pending.length; at += questionsPerQuery) {
-          await this.#query(pending.slice(at, at + questionsPerQuery), give);
+        for (let at = 0; at < pending.length; at += lookupsPerQuery) {
+          await this.#query(pending.slice(at, at + lookupsPerQuery), give);
         }
       },
     );
@@ -222,15 +222,15 @@ export class GithubPullRequests {
     return { list, isComplete: list.length < recentFirst.per_page };
   }
 
-  async #query(questions: readonly PullRequestQuestion[], give: Give): Promise<void> {
+  async #query(lookups: readonly PullRequestLookup[], give: Give): Promise<void> {
     const [owner, name] = this.#repo.split("/");
     const variables: Record<string, unknown> = { owner, name };
     const declared: string[] = [];
     const fields: string[] = [];
-    const aliases = questions.map((question, index) => {
+    const aliases = lookups.map((lookup, index) => {
       const own: string[] = [];
-      if (question.branch !== "") {
-        variables[`b${index}`] = question.branch;
+      if (lookup.branch !== "") {
+        variables[`b${index}`] = lookup.branch;
         declared.push(`$b${index}: String!`);
         fields.push(
           `b${index}: pullRequests(headRefName: $b${index}, first: ${perBranch}, ` +
@@ -238,7 +238,7 @@ export class GithubPullRequests {
         );
         own.push(`b${index}`);
       }
-      for (const number of new Set(question.numbers.filter((one) => one > 0 && one <= maxNumber))) {
+      for (const number of new Set(lookup.numbers.filter((one) => one > 0 && one <= maxNumber))) {
         fields.push(`n${index}_${number}: pullRequest(number: ${number}) { ...facts }`);
         own.push(`n${index}_${number}`);
       }
@@ -249,9 +249,9 @@ export class GithubPullRequests {
 ${pullRequestFragment}`;
     const answer = await this.#client.graphql(query, variables);
     const repository = repositoryOf(answer);
-    for (const [index, question] of questions.entries()) {
+    for (const [index, lookup] of lookups.entries()) {
       give(
-        question,
+        lookup,
         repository === null
           ? absent
           : await resultOf(async () => known(await this.#factsOf(aliases[index]!, repository, answer.errors))),
@@ -290,7 +290,7 @@ ${pullRequestFragment}`;
       const variables = { owner, name, number: facts.number, after };
       const answer = await this.#client.graphql(moreChecksQuery, variables);
       if (answer.errors.length > 0) throw new Unanswered(`GitHub reports: ${answer.errors[0]!.message}.`);
-      const { commit } = shaped(checksAnswer, answer.data, "GitHub").repository.pullRequest.commits.nodes.at(-1)!;
+      const { commit } = shaped(checksResponse, answer.data, "GitHub").repository.pullRequest.commits.nodes.at(-1)!;
       const next: Contexts | undefined = commit.statusCheckRollup?.contexts;
       if (next === undefined || commit.oid !== facts.headSha)
         throw new Unanswered("The head changed during the query.");
@@ -313,7 +313,7 @@ const listed = z.object({
   head: z.object({ ref: z.string(), sha: commitId }),
 });
 const branchNodes = z.object({ nodes: z.array(z.unknown()) });
-const checksAnswer = z.object({ repository: z.object({ pullRequest: z.object({ commits: lastCommit }) }) });
+const checksResponse = z.object({ repository: z.object({ pullRequest: z.object({ commits: lastCommit }) }) });
 
 /** Null: it does not exist, or the token cannot access it. Errors without a field concern the complete query. */
 export function repositoryOf(answer: GraphqlResponse): Record<string, unknown> | null {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GitlabLoopback } from "../../../../test/trackers/gitlab.ts";
 import { openWorld, type World } from "../../../../test/trackers/world.ts";
-import { hostContract, known, question } from "../contract.fixture.ts";
+import { hostContract, known, lookup } from "../contract.fixture.ts";
 import { checksOf } from "./merge-requests.ts";
 
 let world: World<GitlabLoopback>;
@@ -27,11 +27,11 @@ describe("[TRACKER-1, TRACKER-2, TRACKER-3, TRACKER-4, TRACKER-5, TRACKER-6, TRA
 describe("GitLab's own ways", () => {
   test("[TRACKER-19] 200 sessions cost one conditional request while nothing moves", async () => {
     const { model, tracker } = world;
-    const questions = Array.from({ length: 200 }, (_, index) => question(`s/app-${index}`));
-    for (const { branch } of questions.slice(0, 150)) model.merge(model.openPullRequest({ branch }));
+    const lookups = Array.from({ length: 200 }, (_, index) => lookup(`s/app-${index}`));
+    for (const { branch } of lookups.slice(0, 150)) model.merge(model.openPullRequest({ branch }));
     const round = async (): Promise<{ requests: number; free: number }> => {
       model.resetCounters();
-      const answers = await tracker.host!.pullRequests(questions);
+      const answers = await tracker.host!.pullRequests(lookups);
       expect([...answers.values()].every((answer) => answer.is === "known")).toBe(true);
       return { requests: model.requests, free: model.notModified };
     };
@@ -56,7 +56,7 @@ describe("GitLab's own ways", () => {
     const old = model.openPullRequest({ branch: "s/old" });
     for (let one = 0; one < 520; one++) model.openPullRequest({ branch: `other-${one}` });
     const tracker = trackers.for({ ...settings, repo: "group/sub/app" });
-    const answers = await tracker.host!.pullRequests([question("s/old"), question("s/none")]);
+    const answers = await tracker.host!.pullRequests([lookup("s/old"), lookup("s/none")]);
     expect(known(answers.get("s/old")!)[0]).toMatchObject({ number: old, repo: "group/sub/app" });
     expect(known(answers.get("s/none")!)).toEqual([]);
     expect(model.seen[0]!.path).toContain("/projects/group%2Fsub%2Fapp/");
@@ -88,7 +88,7 @@ describe("GitLab's own ways", () => {
     const { model, tracker } = world;
     const number = model.openPullRequest({ branch: "b", repo: "someone/app" });
     model.setCheck(number, "test", "failed", { log: "forked" });
-    const [one] = known((await tracker.host!.pullRequests([question("b")])).get("b")!);
+    const [one] = known((await tracker.host!.pullRequests([lookup("b")])).get("b")!);
     expect(one).toMatchObject({ headRepo: "someone/app", checks: [{ name: "test", state: "failed" }] });
     expect(known(await tracker.host!.logTail(one!, "test", 5))).toEqual(["forked"]);
     expect(model.seen.at(-1)!.path).toMatch(/projects\/someone%2Fapp\/jobs/);

@@ -3,7 +3,7 @@
  * only those are queried for pipeline and approvals, each with a conditional request.
  */
 import * as z from "zod/mini";
-import type { TrackerResult, PullRequestQuestion } from "../../../ports/tracker.ts";
+import type { TrackerResult, PullRequestLookup } from "../../../ports/tracker.ts";
 import type { CheckFacts, PullRequestFacts, CheckState, ReviewState } from "../../../contract/tracker.ts";
 import { absent, eachOf, known, resultOf, shaped, commitId, count, time, webAddress } from "../result.ts";
 import { Memory, type Updated, type Updates } from "../memory.ts";
@@ -143,16 +143,16 @@ export class GitlabMergeRequests {
     this.#repo = repo;
   }
 
-  async ask(questions: readonly PullRequestQuestion[]): Promise<Map<string, TrackerResult<PullRequestFacts[]>>> {
+  async ask(lookups: readonly PullRequestLookup[]): Promise<Map<string, TrackerResult<PullRequestFacts[]>>> {
     const { now } = this.#client.http.options.account;
     return await this.#memory.ask(
-      questions,
+      lookups,
       now,
       () => this.#updates(),
       async (pending, updates, give) => {
         const asking = new Map<number, Promise<TrackerResult<PullRequestFacts>>>();
-        await eachOf(pending, atOnce, async (question) => {
-          give(question, await resultOf(async () => known(await this.#factsOf(question, updates, asking))));
+        await eachOf(pending, atOnce, async (lookup) => {
+          give(lookup, await resultOf(async () => known(await this.#factsOf(lookup, updates, asking))));
         });
       },
     );
@@ -184,18 +184,18 @@ export class GitlabMergeRequests {
   }
 
   async #factsOf(
-    question: PullRequestQuestion,
+    lookup: PullRequestLookup,
     { list, isComplete }: Updates,
     asking: Map<number, Promise<TrackerResult<PullRequestFacts>>>,
   ): Promise<PullRequestFacts[]> {
-    let ofBranch = list.filter((one) => one.branch === question.branch);
+    let ofBranch = list.filter((one) => one.branch === lookup.branch);
     if (!isComplete && ofBranch.length === 0) {
-      const query = { source_branch: question.branch, state: "all", scope: "all" };
+      const query = { source_branch: lookup.branch, state: "all", scope: "all" };
       ofBranch = this.#list((await this.#client.list(this.#repo, "/merge_requests", query, 1))?.items ?? []);
     }
-    const before = this.#memory.get(question)?.facts.map((fact) => fact.number) ?? [];
+    const before = this.#memory.get(lookup)?.facts.map((fact) => fact.number) ?? [];
     const latest = ofBranch.map((one) => one.number).toSorted((a, b) => b - a);
-    const numbers = new Set([...latest.slice(0, perBranch), ...question.numbers, ...before]);
+    const numbers = new Set([...latest.slice(0, perBranch), ...lookup.numbers, ...before]);
     const facts: PullRequestFacts[] = [];
     for (const number of numbers) {
       const one = asking.get(number) ?? this.one(number);

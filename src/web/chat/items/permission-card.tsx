@@ -1,7 +1,7 @@
 /** A permission request with its options. It can be answered once, from any client. */
 import { CircleHelp } from "lucide-react";
 import type { PermissionItem } from "../../../contract/transcript.ts";
-import { optionKindWords } from "../../../model/tool-call.ts";
+import { optionKindLabel } from "../../../model/tool-call.ts";
 import { requestName } from "../../../contract/permission-request.ts";
 import { call } from "../../shared/data/api.ts";
 import { useSession } from "../../shared/data/live.ts";
@@ -79,6 +79,6 @@ function answeredText(answer: NonNullable<PermissionItem["answer"]>, options: Pe
     const done = option?.kind.startsWith("allow") === true ? "Allowed" : "Rejected";
     return `${done} by rule ${answer.rule.number}: ${safeText(answer.rule.text)}`;
   }
-  const effect = option === undefined ? "" : ` (${optionKindWords(option.kind)})`;
+  const effect = option === undefined ? "" : ` (${optionKindLabel(option.kind)})`;
   return `Answered “${safeText(option?.name ?? answer.optionId ?? "answered")}” by ${by}${effect}`;
 }

@@ -99,12 +99,12 @@ export interface DisclosureProps {
 export function Disclosure({ name, summary, children, open }: DisclosureProps) {
   const { isOpen, onClick } = useDisclosure(name, open);
   return (
-    <details open={isOpen} className="group/fold mt-2">
+    <details open={isOpen} className="group/disclosure mt-2">
       <summary
         onClick={onClick}
         className="flex min-h-7 cursor-pointer list-none items-center gap-1.5 rounded text-xs text-dim select-none hover:text-text pointer-coarse:min-h-10"
       >
-        <ChevronRight size={14} aria-hidden className="shrink-0 transition-transform group-open/fold:rotate-90" />
+        <ChevronRight size={14} aria-hidden className="shrink-0 transition-transform group-open/disclosure:rotate-90" />
         {summary}
       </summary>
       <div className="mt-1 pl-5">{children}</div>

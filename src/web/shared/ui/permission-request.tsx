@@ -3,7 +3,7 @@
  * because its name comes from the agent.
  */
 import { useId, useState, type ReactNode } from "react";
-import { optionKindWords } from "../../../model/tool-call.ts";
+import { optionKindLabel } from "../../../model/tool-call.ts";
 import type { SessionJson } from "../../../contract/session.ts";
 import { Button, type ButtonProps } from "./button.tsx";
 import { clsx } from "clsx";
@@ -75,7 +75,7 @@ export function OptionButtons({ options, onChoose, ...rest }: OptionButtonsProps
           id={note}
           className={clsx("text-center text-[11px]", kind === "allow_always" ? "text-alert" : "text-dim")}
         >
-          {optionKindWords(kind)}
+          {optionKindLabel(kind)}
         </span>
       </span>
     );

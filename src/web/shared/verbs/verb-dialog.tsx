@@ -1,6 +1,6 @@
 /** Explains what a verb does to processes and work, asks for its inputs, runs it, and shows the result. */
 import { useMemo, useState, type ReactNode } from "react";
-import type { VerbAnswer } from "../../../contract/session.ts";
+import type { VerbResponse } from "../../../contract/session.ts";
 import type { WorkJson } from "../../../contract/worktree.ts";
 import { call, sentenceOf } from "../data/api.ts";
 import { useQuery, type Loadable } from "../data/use-query.ts";
@@ -33,7 +33,7 @@ export default function VerbDialog({ pending, onClose }: { pending: PendingVerb;
   const { verb, session } = pending;
   const info = verbs[verb];
   const { busy, fault, submit } = useSubmit();
-  const [answer, setAnswer] = useState<VerbAnswer | null>(null);
+  const [answer, setAnswer] = useState<VerbResponse | null>(null);
   const [inputs, setInputs] = useState<Inputs>({ title: session.title, forMs: hourMs, fresh: false });
   const options = useMemo(() => ({ params: { id: session.id } }), [session.id]);
   const [work] = useQuery(info.movesWork ? "work" : null, options);
@@ -191,7 +191,7 @@ function progressOf({ verb }: PendingVerb): string {
 }
 
 /** Null if the response has no notes. */
-async function runVerb({ verb, session }: PendingVerb, { title, forMs, fresh }: Inputs): Promise<VerbAnswer | null> {
+async function runVerb({ verb, session }: PendingVerb, { title, forMs, fresh }: Inputs): Promise<VerbResponse | null> {
   const params = { id: session.id };
   if (verb === "snooze") return call(verb, { params, body: { forMs } });
   if (verb === "convert") return call(verb, { params, body: { kind: otherKind(session.kind), fresh } });
@@ -210,7 +210,7 @@ export function runImmediate({ verb, session }: PendingVerb): boolean {
   return true;
 }
 
-function Notes({ answer }: { answer: VerbAnswer }): ReactNode {
+function Notes({ answer }: { answer: VerbResponse }): ReactNode {
   return (
     <div role="status" className="flex flex-col gap-2 break-words">
       {answer.remaining.length > 0 && (

@@ -1,9 +1,9 @@
 /** A permission request in full: the user must be able to read all of it before approving. */
-import { optionKindWords, type CallDetails, type CallDiff } from "../../model/tool-call.ts";
+import { optionKindLabel, type CallDetails, type CallDiff } from "../../model/tool-call.ts";
 import type { PermissionOption } from "../../contract/ids.ts";
 import { type Paint, clean, visible } from "./text.ts";
 
-export interface ShownQuestion extends CallDetails {
+export interface ShownRequest extends CallDetails {
   id: string;
   title: string;
   options: readonly PermissionOption[];
@@ -13,7 +13,7 @@ export interface ShownQuestion extends CallDetails {
 const context = 3;
 
 /** `[permission q12] Run tests`, and below it the call in full. */
-export function questionLines(question: ShownQuestion, paint: Paint): string[] {
+export function requestLines(question: ShownRequest, paint: Paint): string[] {
   return [
     paint.yellow(`[permission ${clean(question.id)}] ${visible(question.title).replaceAll("\n", " ")}`),
     ...detailLines(question, paint),
@@ -32,10 +32,10 @@ export function answeredBy(rule: unknown): string | null {
 
 /** The effect first: the agent chooses the name behind it. */
 export function optionText({ kind, name }: PermissionOption): string {
-  return `${optionKindWords(clean(kind))}: ${visible(name).replaceAll("\n", " ")}`;
+  return `${optionKindLabel(clean(kind))}: ${visible(name).replaceAll("\n", " ")}`;
 }
 
-export function detailLines(question: Omit<ShownQuestion, "options" | "id">, paint: Paint): string[] {
+export function detailLines(question: Omit<ShownRequest, "options" | "id">, paint: Paint): string[] {
   const { kind, command, cwd, paths, diffs, words, input } = question;
   const named = new Set(diffs.map(({ path }) => path));
   const others = paths.filter((path) => !named.has(path));

@@ -100,7 +100,7 @@ export const mutations: readonly Mutation[] = [
     name: "trash-unpinned",
     promise: "a ref pins what the trash keeps",
     file: "src/worktree/trash/trash.ts",
-    search: "  await pin(record, worktree, plain);",
+    search: "  await keepByRef(record, worktree, plain);",
     replace: "  void pin; void plain;",
     scenario: "named-steps",
   },

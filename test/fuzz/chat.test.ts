@@ -55,6 +55,7 @@ test(
       const started = early ? Promise.resolve() : daemon.ready;
       await started;
       const sending = early ? null : sendMore(home, ids, sent);
+      if (calm) await sending;
       await delay(random() * (early ? longestStartMs : calm ? calmMs : longestLifeMs));
       daemon.child.kill("SIGKILL");
       await daemon.exited;

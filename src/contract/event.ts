@@ -73,6 +73,8 @@ export type SessionEvent = IntentEvent | FactEvent;
 export type FactEvent =
   | SessionCreated
   | { type: "session.renamed"; title: string; by: Actor }
+  | { type: "session.pinned"; by: Actor }
+  | { type: "session.unpinned"; by: Actor }
   /** This home is a copy: the session's agent, worktree and conversation belong to the home in `original`. */
   | { type: "session.copied"; original: string }
   | { type: "workspace.ready"; path: string; branch: string; branchCreated: boolean; base: string }

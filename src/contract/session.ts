@@ -39,6 +39,8 @@ export const sessionJson = schema("sessionJson", (z) =>
     role: z.enum(roles),
     agent: z.string(),
     title: z.string(),
+    /** Whether lists and the board show it first. Missing from a session that was never pinned. */
+    pinned: z.optional(z.boolean()),
     status: z.enum(statuses),
     /** Why the status is what it is, if that needs a sentence. */
     reason: z.nullable(z.string()),
@@ -178,6 +180,8 @@ export const plainVerbs = {
   unarchive: verb("unarchive", "Move a session out of the archive"),
   wake: verb("wake", "End a snooze now"),
   delete: verb("delete", "Delete permanently; move the worktree to the trash"),
+  pin: verb("pin", "Show a session first in lists and on the board"),
+  unpin: verb("unpin", "Show a session in its usual order again"),
 } as const satisfies Operations;
 export type PlainVerb = keyof typeof plainVerbs;
 export const plainVerbNames = Object.keys(plainVerbs) as readonly PlainVerb[];

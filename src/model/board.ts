@@ -69,12 +69,12 @@ export function statusLabel(status: Status): string {
 }
 
 /** What lists show beside the status, in a word or two each. */
-export function marksOf({ queued }: Pick<SessionJson, "queued">): string[] {
-  return queued === 0 ? [] : [`${queued} queued`];
+export function marksOf({ pinned, queued }: Pick<SessionJson, "pinned" | "queued">): string[] {
+  return [...(pinned === true ? ["pinned"] : []), ...(queued === 0 ? [] : [`${queued} queued`])];
 }
 
 export type SortOrder = "name" | "created" | "activity";
-type Sorted = Pick<SessionJson, "id" | "createdAt" | "lastActivityAt">;
+type Sorted = Pick<SessionJson, "id" | "pinned" | "createdAt" | "lastActivityAt">;
 
 /** Activity counts by the minute: otherwise cards of agents that work at the same time would swap with every message. */
 const activityStepMs = 60_000;
@@ -89,9 +89,9 @@ function activityStep({ lastActivityAt }: Sorted): number {
   return Math.floor(timeOf(lastActivityAt) / activityStepMs);
 }
 
-/** Ties are broken by id. */
+/** Pinned sessions first, then in this order; ties are broken by id. */
 function compare(a: Sorted, b: Sorted, order: SortOrder): number {
-  return differences[order](a, b);
+  return Number(b.pinned === true) - Number(a.pinned === true) || differences[order](a, b);
 }
 
 /** The one order of sessions in lists and columns. */

@@ -23,6 +23,8 @@ import {
   renamed,
 } from "./lifecycle.fixture.ts";
 
+const pinned: Expected = { ok: true, events: [{ type: "session.pinned", by: "person" }] };
+
 const table: [Verb, Record<StateName, Expected>][] = [
   [
     { verb: "stop" },
@@ -104,6 +106,14 @@ const table: [Verb, Record<StateName, Expected>][] = [
   [
     { verb: "restore" },
     { running, stopped: running, snoozed: running, archived: running, killed: running, deleted: notFound },
+  ],
+  [
+    { verb: "pin" },
+    { running: pinned, stopped: pinned, snoozed: pinned, archived: pinned, killed: pinned, deleted: notFound },
+  ],
+  [
+    { verb: "unpin" },
+    { running: nothing, stopped: nothing, snoozed: nothing, archived: nothing, killed: nothing, deleted: notFound },
   ],
   [
     { verb: "rename", title: "new" },

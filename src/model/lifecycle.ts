@@ -14,6 +14,7 @@ import { quoteShellWord } from "./text.ts";
 export type Verb =
   | { verb: "stop" | "wake" | "archive" | "unarchive" | "kill" | "delete" | "restore" }
   | { verb: "snooze"; until: number }
+  | { verb: "pin" | "unpin" }
   | { verb: "rename"; title: string }
   | { verb: "prompt"; promptId: PromptId; text: string; attachments?: Attachment[] }
   /** `handsOver`: whether the agent can continue a conversation in both kinds. */
@@ -79,6 +80,10 @@ export function applyVerb(state: SessionState | null, verb: Verb, context: VerbC
       return back(state, context, "archived", "unarchive");
     case "restore":
       return restore(state, context);
+    case "pin":
+      return state.pinned === true ? nothing(state) : write(state, [{ type: "session.pinned", by: context.by }]);
+    case "unpin":
+      return state.pinned === true ? write(state, [{ type: "session.unpinned", by: context.by }]) : nothing(state);
     case "rename":
       return verb.title === state.title
         ? nothing(state)

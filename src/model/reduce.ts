@@ -70,6 +70,10 @@ function applyEvent(
         // Starting it again resets the crash budget.
         ...(event.want.want === "running" ? { crashes: [], resumeFailures: 0, ...plannedAgain(state) } : {}),
       };
+    case "session.pinned":
+      return { pinned: true };
+    case "session.unpinned":
+      return { pinned: false };
     case "session.renamed":
       return { title: event.title };
     case "session.copied":

@@ -119,6 +119,8 @@ export interface SessionState {
   role: Role;
   agent: string;
   title: string;
+  /** Left out if it was never pinned. */
+  pinned?: boolean;
   issue: string | null;
   branch: string;
   /** Whether the session made the branch: a branch it did not make is never touched. */
@@ -170,6 +172,7 @@ export const plainFields = [
   "role",
   "agent",
   "title",
+  "pinned",
   "issue",
   "base",
   "workspacePath",

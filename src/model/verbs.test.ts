@@ -14,27 +14,36 @@ function session(want: SessionJson["intent"]["want"], over: Partial<SessionJson>
 }
 
 test.each<[string, SessionJson, string[]]>([
-  ["running", session("running"), ["rename", "restart", "convert", "stop", "snooze", "archive", "kill", "delete"]],
+  [
+    "running",
+    session("running"),
+    ["rename", "pin", "restart", "convert", "stop", "snooze", "archive", "kill", "delete"],
+  ],
   [
     "a running terminal",
     session("running", { kind: "terminal" }),
-    ["rename", "convert", "stop", "snooze", "archive", "kill", "delete"],
+    ["rename", "pin", "convert", "stop", "snooze", "archive", "kill", "delete"],
   ],
   [
     "a shell",
     session("running", { kind: "terminal", role: "shell" }),
-    ["rename", "stop", "snooze", "archive", "kill", "delete"],
+    ["rename", "pin", "stop", "snooze", "archive", "kill", "delete"],
   ],
   [
     "exited",
     session("running", { status: "exited", processes: [] }),
-    ["rename", "restore", "convert", "snooze", "archive", "kill", "delete"],
+    ["rename", "pin", "restore", "convert", "snooze", "archive", "kill", "delete"],
   ],
-  ["stopped", session("stopped"), ["rename", "restore", "convert", "snooze", "archive", "kill", "delete"]],
-  ["snoozed", session("snoozed"), ["rename", "wake", "convert", "stop", "snooze", "archive", "kill", "delete"]],
-  ["archived", session("archived"), ["rename", "unarchive", "convert", "kill", "delete"]],
-  ["killed", session("killed", { workspace: "trashed", trash: "t" }), ["rename", "restore", "delete"]],
-  ["killed, its files gone", session("killed", { workspace: "gone" }), ["rename", "delete"]],
+  ["stopped", session("stopped"), ["rename", "pin", "restore", "convert", "snooze", "archive", "kill", "delete"]],
+  ["snoozed", session("snoozed"), ["rename", "pin", "wake", "convert", "stop", "snooze", "archive", "kill", "delete"]],
+  ["archived", session("archived"), ["rename", "pin", "unarchive", "convert", "kill", "delete"]],
+  ["killed", session("killed", { workspace: "trashed", trash: "t" }), ["rename", "pin", "restore", "delete"]],
+  ["killed, its files gone", session("killed", { workspace: "gone" }), ["rename", "pin", "delete"]],
+  [
+    "pinned",
+    session("stopped", { pinned: true }),
+    ["rename", "unpin", "restore", "convert", "snooze", "archive", "kill", "delete"],
+  ],
 ])("[WEB-34] verbs of a session that is %s", (_, given, wanted) => {
   expect(verbsFor(given)).toEqual(wanted);
 });

@@ -29,6 +29,22 @@ export const verbs = {
     offered: () => true,
     endsWith: null,
   }),
+  pin: verb({
+    label: "Pin",
+    done: "pinned",
+    effect: () => "Shows the session first in lists and on the board. Nothing else changes.",
+    offered: ({ pinned }) => pinned !== true,
+    endsWith: null,
+    immediate: true,
+  }),
+  unpin: verb({
+    label: "Unpin",
+    done: "unpinned",
+    effect: () => "Shows the session in its usual order again. Nothing else changes.",
+    offered: ({ pinned }) => pinned === true,
+    endsWith: null,
+    immediate: true,
+  }),
   restore: verb({
     label: "Restore",
     done: "restored",

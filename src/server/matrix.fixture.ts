@@ -49,6 +49,8 @@ export const bodies: { [N in OperationName as ClientInput<N> extends undefined ?
   restore: {},
   archive: {},
   unarchive: {},
+  pin: {},
+  unpin: {},
   wake: {},
   delete: {},
   snooze: { forMs: 1000 },

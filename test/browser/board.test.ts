@@ -166,6 +166,34 @@ test("[WEB-3, WEB-5, WEB-6, WEB-10] filter, search, order, keyboard and command 
   await home.status(ids[2]!, "stopped");
 });
 
+test("[SESSION-63, WEB-10] a session is pinned from its card's menu, without a dialog, and comes first until it is unpinned", async () => {
+  await using home = await ChatHome.open();
+  const first = await home.chat();
+  const second = await home.chat();
+  await using tab = await openDashboard(home);
+  const { page } = tab;
+  const choose = async (id: string, verb: string): Promise<void> => {
+    await page.getByRole("button", { name: `Actions for ${id}` }).click();
+    await page.getByRole("menuitem", { name: verb, exact: true }).click();
+  };
+  const order = (...ids: string[]) =>
+    until(`the order ${ids.join()}`, async () => {
+      const labels = await page
+        .getByRole("article")
+        .evaluateAll((all) => all.map((one) => one.getAttribute("aria-label")));
+      return labels.map((label) => label!.split(" ")[0]).join() === ids.join();
+    });
+  await page.getByLabel("Sort by", { exact: true }).selectOption("Name");
+  await order(first, second);
+  await choose(second, "Pin");
+  await page.getByText(`${second} pinned.`).waitFor();
+  await order(second, first);
+  await card(page, second).getByText("pinned", { exact: true }).waitFor();
+  await expectAccessible(page);
+  await choose(second, "Unpin");
+  await order(first, second);
+});
+
 test("[WEB-14] two tabs: a request answered in one disappears in the other, and both show new sessions", async () => {
   await using home = await ChatHome.open();
   const id = await home.chat("ask: go on?");

@@ -4,6 +4,8 @@ import {
   ArchiveRestore,
   Clock,
   Pencil,
+  Pin,
+  PinOff,
   Play,
   RefreshCw,
   Repeat,
@@ -20,6 +22,8 @@ import { VerbButton } from "./verbs.tsx";
 
 const signs: Record<VerbName, LucideIcon> = {
   rename: Pencil,
+  pin: Pin,
+  unpin: PinOff,
   restore: Play,
   wake: Sun,
   unarchive: ArchiveRestore,

@@ -50,6 +50,8 @@ function npmInstall(cache: string, dependencies: string): void {
     stdio: ["ignore", "pipe", "pipe"],
     timeout: attemptMs,
   });
+  // A Node of one agent must not run the others.
+  rmSync(join(binDirectory(cache), "node"), { force: true });
   if (ran.status === 0) return;
   const output = `${ran.stdout}\n${ran.stderr}\n${ran.error?.message ?? ""}`;
   throw new Error(`npm could not install the agents:\n${withoutHosts(output.trim())}`);

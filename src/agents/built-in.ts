@@ -4,4 +4,5 @@ export { codex } from "./codex.ts";
 export { demo } from "./demo.ts";
 export { gemini } from "./gemini.ts";
 export { opencode } from "./opencode.ts";
+export { qwen } from "./qwen.ts";
 export { shell } from "./shell.ts";

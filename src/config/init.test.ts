@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { idsWithModel } from "../agents/registry.ts";
 import { makeConfig, writeConfig } from "./init.ts";
 import { parseConfig } from "./load.ts";
 
@@ -24,7 +25,7 @@ test("[CONFIG-16] a fresh file has the keys that matter and the line for editors
 # How agents work on this repository. Every key is optional.
 
 defaults:
-  agent: codex                       # agent of new sessions: claude, codex, gemini, opencode or your own
+  agent: codex                       # agent of new sessions: ${idsWithModel.join(", ")} or your own
   kind: terminal                     # terminal: the agent's own screen; chat: structured, in the dashboard
   # idleStopMinutes: 60              # stop sessions idle for this long; the next prompt restarts them
 

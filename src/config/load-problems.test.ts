@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { idsWithModel } from "../agents/registry.ts";
 import { file } from "./load.fixture.ts";
 import { parseConfig, type ConfigKind } from "./load.ts";
 import { formatProblem, problemsError } from "./file.ts";
@@ -129,7 +130,7 @@ const wrong: [name: string, text: string, said: string[], kind?: ConfigKind][] =
     "a model that cannot be set",
     "agents:\n  demo: {model: m}\n  mine:\n    model: m\n    chat: {command: [x]}\n  claude: {model: opus}\n",
     [
-      '2:17: "model" cannot be set for this agent (only claude, codex, gemini, opencode support it)',
+      `2:17: "model" cannot be set for this agent (only ${idsWithModel.join(", ")} support it)`,
       '4:12: "model" cannot be set for this agent (put the model into the command)',
     ],
   ],

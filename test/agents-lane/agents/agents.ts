@@ -4,11 +4,12 @@ import { claude } from "./claude.ts";
 import { codex } from "./codex.ts";
 import { gemini } from "./gemini.ts";
 import { opencode } from "./opencode.ts";
+import { qwen } from "./qwen.ts";
 import { searchPath, type LaneAgent, type PrepareOptions, type Suite } from "./lane-agent.ts";
 
 export { binDirectory, cacheDirectory } from "./lane-agent.ts";
 
-const byName = { claude, codex, gemini, opencode };
+const byName = { claude, codex, gemini, opencode, qwen };
 
 export type RealAgent = keyof typeof byName;
 export const laneAgents: Readonly<Record<RealAgent, LaneAgent>> = byName;

@@ -201,6 +201,8 @@ test("[DAEMON-6] a restart that cannot recall the passphrase leaves the old daem
   writeFileSync(join(home.directory, "secret"), "correct horse battery\n");
   await home.ok(["start", "--port", "0", "--auth", "passphrase", "--passphrase-file", join(home.directory, "secret")]);
   const { pid } = home.daemon();
+  // The daemon replaces the words by a verifier; while it does, the file could appear again.
+  await until("the verifier", () => readFileSync(home.paths.passphrase, "utf8").startsWith("holdfast-pbkdf2-"));
   renameSync(home.paths.passphrase, `${home.paths.passphrase}.away`);
   const ran = await home.cli(["restart"]);
   expect(ran.code).toBe(1);

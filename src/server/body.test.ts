@@ -139,6 +139,28 @@ test("[API-9] malformed JSON is refused with its position", async () => {
   });
 });
 
+test.each([
+  "xyz",
+  "{a}",
+  '{"a":1,}',
+  '{"a" 1}',
+  '{"a":1 "b":2}',
+  '{\n  "a": tru\n}',
+  "[1,",
+  "[1]]",
+  '"abc',
+  '"a\\x"',
+  '"a\nb"',
+  "01",
+])("[API-9] %j is refused as malformed JSON", async (body) => {
+  const answer = await it.tcp("POST", promptPath, { body, headers: { "content-type": "application/json" } });
+  expect(answer.status).toBe(400);
+  expect(answer.json.error).toMatchObject({
+    code: "malformed-json",
+    message: expect.stringMatching(/^The body is not valid JSON: \S.*\.$/s) as string,
+  });
+});
+
 test("[API-9] a body of open brackets does not exhaust the stack", async () => {
   const headers = { "content-type": "application/json" };
   const answer = await it.tcp("POST", promptPath, { body: "[".repeat(limit), headers });

@@ -1,4 +1,4 @@
-/** Notifications outside of the dashboard. */
+/** Notifications outside the dashboard. */
 
 /** `notify` of the user's config.yaml, by channel. Only the channel itself reads its setting (integrations/notifiers). */
 export type NotifySettings = Readonly<Record<string, unknown>>;

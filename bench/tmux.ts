@@ -15,6 +15,7 @@ import { requestFor, sampleSession, upSession } from "../src/ports/runtime-contr
 import { paneFormat } from "../src/terminal/panes.ts";
 import { openTmuxRuntime } from "../src/terminal/runtime.ts";
 import { atMost, print, ratio, summarise } from "./lib/figure.ts";
+import { terminalDefaults } from "../src/agents/defaults.ts";
 
 const launches = 25;
 const looks = 25;
@@ -24,20 +25,7 @@ const goalLook = 2;
 const directory = mkdtempSync(join(tmpdir(), "hf-bench-tmux-"));
 const socketName = `hf-bench-${randomBytes(6).toString("hex")}`;
 const env = { PATH: process.env["PATH"] ?? "", HOME: directory, LANG: "C.UTF-8" };
-const terminal = {
-  start: ["cat"],
-  startPrompt: null,
-  resume: null,
-  resumePrompt: null,
-  conversationId: "none" as const,
-  files: [],
-  env: {},
-  hookRules: [],
-  screenRules: [],
-  conversationGone: [],
-  exclude: [],
-  interrupt: [],
-};
+const terminal = { ...terminalDefaults, start: ["cat"], resume: null, conversationId: "none" as const, interrupt: [] };
 const agent: AgentDefinition = { id: "cat", label: "", install: "", version: null, terminal, chat: null, env: {} };
 const runtime = openTmuxRuntime({
   socketName,

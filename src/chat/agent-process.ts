@@ -144,10 +144,14 @@ interface FoundProcess {
 }
 
 /** The launch that exists, expected or not; null if none is known. */
-export function findAgentProcess(context: AcpContext, session: SessionState): FoundProcess | null {
+export function findAgentProcess(
+  context: AcpContext,
+  session: SessionState,
+  offsets: ReadonlyMap<LaunchId, LaunchOffsets> | null = null,
+): FoundProcess | null {
   const { files, store } = context;
   const expected = expectedLaunch(session);
-  const stored = expected === null ? null : store.launchOffsets(expected);
+  const stored = expected === null ? null : (offsets?.get(expected) ?? store.launchOffsets(expected));
   const known = stored === null ? null : knownOffsets(stored);
   // The store first: then a damaged or missing record file does no harm. If its launch left no directory, the file may
   // name a launch that the store lost.

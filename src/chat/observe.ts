@@ -6,7 +6,8 @@ import { existsSync } from "node:fs";
 import { isAlive, readStat, signalIdentity, startedAt, type Identity, type ProcessStat } from "../base/pid.ts";
 import { findTree } from "../base/process-tree.ts";
 import type { Observation, RuntimeSeen } from "../ports/runtime.ts";
-import type { SessionId } from "../contract/ids.ts";
+import type { LaunchOffsets } from "../ports/store.ts";
+import type { LaunchId, SessionId } from "../contract/ids.ts";
 import { expectedLaunch } from "../model/runs.ts";
 import type { SessionState } from "../model/session.ts";
 import { launchMarker } from "../contract/worker-record.ts";
@@ -34,8 +35,12 @@ export async function observeAll(
   context: AcpContext,
   sessions: readonly SessionState[],
 ): Promise<Map<SessionId, Observation>> {
+  const unknown = sessions.filter((session) => followed(context, session) === null);
+  // One query for a start with hundreds of sessions (bench/chat.ts).
+  const offsets =
+    unknown.length < 10 ? null : new Map(context.store.allLaunchOffsets().map((one) => [one.launch, one]));
   const found = new Map<SessionId, Observation>();
-  for (const session of sessions) found.set(session.id, await observeOne(context, session));
+  for (const session of sessions) found.set(session.id, await observeOne(context, session, offsets));
   return found;
 }
 
@@ -45,11 +50,15 @@ function followed(context: AcpContext, session: SessionState): AgentProcess | nu
   return proc !== undefined && (expected === null || proc.launch === expected) ? proc : null;
 }
 
-async function observeOne(context: AcpContext, session: SessionState): Promise<Observation> {
+async function observeOne(
+  context: AcpContext,
+  session: SessionState,
+  offsets: ReadonlyMap<LaunchId, LaunchOffsets> | null,
+): Promise<Observation> {
   const known = followed(context, session);
   const found =
     known === null
-      ? findAgentProcess(context, session)
+      ? findAgentProcess(context, session, offsets)
       : { proc: known, settled: true, place: null, unrecorded: false };
   if (found === null) return gone;
   const { proc } = found;

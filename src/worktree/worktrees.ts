@@ -18,6 +18,7 @@ import { preflight } from "./create/preflight.ts";
 import { findReturned } from "./trash/put-back.ts";
 import { restoreFromTrash } from "./trash/restore.ts";
 import { Serial } from "../base/async.ts";
+import { readWorktree } from "./record.ts";
 import { prepareSpare } from "./create/spare.ts";
 import {
   dropUnwritten,
@@ -61,6 +62,8 @@ export function openWorktrees(options: WorktreesOptions): Worktrees {
   dropScratch(context);
   const { serial } = context;
   const at = (path: string): Worktree => worktreeAt(context, path);
+  /** Paths without a record that were seen: a worktree of an earlier build gets its record once, and no list waits for it. */
+  const seen = new Set<string>();
   /** Trash entries share the lock of the path they came from. */
   const pathOf = (id: string): string => readRecord(join(context.trash, id))?.path ?? id;
 
@@ -94,7 +97,10 @@ export function openWorktrees(options: WorktreesOptions): Worktrees {
     trashedAt: async (id) => (hasTree(context.trash, id) ? treeOf(context.trash, id) : null),
     exists,
     liveBranch: (path) => {
-      findWorktree(context, path);
+      if (!seen.has(path) && readWorktree(context.worktrees, path) === null) {
+        seen.add(path);
+        setImmediate(() => recordQuietly(context, path));
+      }
       return liveBranch(context.worktrees, path);
     },
     trash: async (request) => await serial.run(request.path, async () => await moveToTrash(context, request)),
@@ -126,6 +132,14 @@ async function listTrash(context: Context): ReturnType<Worktrees["listTrash"]> {
     }),
   );
   return kept.map(publicEntry);
+}
+
+function recordQuietly(context: Context, path: string): void {
+  try {
+    findWorktree(context, path);
+  } catch (error) {
+    context.log.warn("a worktree of an earlier build could not be recorded", { path, error: messageOf(error) });
+  }
 }
 
 async function undoQuietly(context: Context, plan: Parameters<Worktrees["undo"]>[0]): Promise<void> {

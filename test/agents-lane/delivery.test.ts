@@ -1,6 +1,6 @@
 /**
  * The delivery matrix: each real agent, prompted at the worst moments through the real daemon and the CLI, against
- * a ledger of what the model received. `HOLDFAST_TEST_ROUNDS` sets the rounds (default 5), `HOLDFAST_TEST_AGENTS` the
+ * a ledger of what the model received. `HOLDFAST_TEST_ROUNDS` sets the rounds (default 3), `HOLDFAST_TEST_AGENTS` the
  * agents. All agents run at the same time in one daemon, so that the machine is busy while they start.
  */
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { until } from "../harness/until.ts";
 import { startModelServer, type ModelServer } from "../model-server/server.ts";
 import { binDirectory, laneAgents, prepareRealAgent, realAgents, type RealAgent } from "./agents/agents.ts";
 
-const rounds = Number(process.env["HOLDFAST_TEST_ROUNDS"] ?? 5);
+const rounds = Number(process.env["HOLDFAST_TEST_ROUNDS"] ?? 3);
 const agents = realAgents("delivery");
 /** OpenCode takes over a minute to start on a busy machine, and as long again for its first request. */
 const patienceMs = 300_000;

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SessionJson } from "../../src/contract/session.ts";
+import type { TrustJson } from "../../src/contract/project.ts";
 import type { BenchHome } from "./home.ts";
 import { ask } from "./processes.ts";
 
@@ -46,8 +47,8 @@ export async function addProject(
   const [project] = JSON.parse(await ask(home.paths.socket, "/api/projects", { path: repository })) as { id: string }[];
   if (project === undefined) throw new Error(`${repository} was not registered`);
   const trust = `/api/projects/${project.id}/trust`;
-  const { digest } = JSON.parse(await ask(home.paths.socket, trust)) as { digest: string };
-  await ask(home.paths.socket, trust, { digest, trust: true });
+  const { digest, parts } = JSON.parse(await ask(home.paths.socket, trust)) as TrustJson;
+  if (parts.length > 0) await ask(home.paths.socket, trust, { digest, trust: true });
   return { id: project.id, repository };
 }
 

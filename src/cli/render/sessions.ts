@@ -114,7 +114,7 @@ function lastLines(printed: number, hidden: number): string[] {
   return printed === 0 ? ["No sessions. Start one with holdfast spawn."] : [];
 }
 
-/** The open permission request or question; null if there is none. */
+/** What the agent asks the user: its open permission request, or the dialog on its screen. */
 export function questionOf({ status, reason, permissions }: SessionJson): string | null {
   if (status !== "needs_input") return null;
   const [first, ...more] = permissions;
@@ -129,7 +129,7 @@ export function questionOf({ status, reason, permissions }: SessionJson): string
 /** The rest is in `acp questions`, which the hint names. */
 const maxQuestion = 2000;
 
-/** The command that answers, fixes or shows it; null if there is none. */
+/** The command that answers the request, fixes the problem or shows the session. */
 export function commandFor({ id, kind, status, permissions }: SessionJson): { what: string; command: string } | null {
   if (status === "failed") return { what: "Restore", command: `holdfast session restore ${id}` };
   if (status !== "needs_input") return null;

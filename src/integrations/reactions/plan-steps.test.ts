@@ -70,9 +70,9 @@ test("[REACTION-14] all done: every worker over, one of them finished, once per 
   expect(allDone(of("done", "done"), "notify")?.key).not.toBe(found?.key);
   const settings: ReactionSettings = { "all-done": { action: "notify" } };
   const events = [...upNow];
-  const told = facts(fold(events), "merged", { allDone: found?.key ?? null });
-  expect(plan(told, settings)).toEqual(["notify all-done 1"]);
-  expect(plan({ ...told, session: fold(after(events, told, settings)) }, settings)).toEqual([]);
+  const merged = facts(fold(events), "merged", { allDone: found?.key ?? null });
+  expect(plan(merged, settings)).toEqual(["notify all-done 1"]);
+  expect(plan({ ...merged, session: fold(after(events, merged, settings)) }, settings)).toEqual([]);
 });
 
 test("[REACTION-16] the orchestrator gets the all-done message; without one the user is notified", () => {
@@ -89,13 +89,14 @@ test("[REACTION-16] the orchestrator gets the all-done message; without one the 
   expect(allDone([worker, { session: gone, status: "killed" }], "send-to-agent")?.session).toBe(worker.session.id);
 
   const settings: ReactionSettings = { "all-done": send };
-  const told = (of: SessionState, status: Status) => planReactions(facts(of, status, { allDone: "k" }), settings, now);
-  expect(told(leader, "idle").map(shortly)).toEqual(["send all-done 1"]);
-  expect(told(leader, "working").map(shortly)).toEqual([]);
-  expect(told(leader, "stopped")).toMatchObject([
+  const planned = (of: SessionState, status: Status) =>
+    planReactions(facts(of, status, { allDone: "k" }), settings, now);
+  expect(planned(leader, "idle").map(shortly)).toEqual(["send all-done 1"]);
+  expect(planned(leader, "working").map(shortly)).toEqual([]);
+  expect(planned(leader, "stopped")).toMatchObject([
     { do: "escalate", why: expect.stringContaining("orchestrator is not") },
   ]);
-  expect(told(worker.session, "merged")).toMatchObject([
+  expect(planned(worker.session, "merged")).toMatchObject([
     { do: "escalate", why: expect.stringContaining("no orchestrator") },
   ]);
 });
@@ -115,8 +116,8 @@ test("[REACTION-15] a restart by a reaction does not end the condition; any othe
   const restored = [...escalated, intent({ want: "running" }), up];
   expect(plan(facts(fold(restored), "working"), settings)).toEqual(["clear exited"]);
   // Telling a person has no budget, so nothing is cleared.
-  const told = after(first, facts(fold(first), "exited"), {});
-  expect(plan(facts(fold([...told, intent({ want: "running" }), up]), "working"), {})).toEqual([]);
+  const reacted = after(first, facts(fold(first), "exited"), {});
+  expect(plan(facts(fold([...reacted, intent({ want: "running" }), up]), "working"), {})).toEqual([]);
 });
 
 test("an agent that is idle without a pull request is reminded each time, within the budget", () => {
@@ -153,10 +154,10 @@ describe("notifications state the reason", () => {
     const of = (more: SessionEvent[] = []) => facts(fold([...events, ...more]), "idle", { turnFailed: true });
     expect(plan(of(), {})).toEqual(["notify turn-failed 1"]);
     expect(why(of())).toEqual(["Its last turn failed: no credit left."]);
-    const told = after(events, of(), {});
-    expect(plan(facts(fold(told), "idle", { turnFailed: true }), {})).toEqual([]);
+    const merged = after(events, of(), {});
+    expect(plan(facts(fold(merged), "idle", { turnFailed: true }), {})).toEqual([]);
     expect(
-      plan(facts(fold([...told, turn, { ...bad, stopReason: "refusal" }]), "idle", { turnFailed: true }), {}),
+      plan(facts(fold([...merged, turn, { ...bad, stopReason: "refusal" }]), "idle", { turnFailed: true }), {}),
     ).toEqual(["notify turn-failed 1"]);
     expect(plan(facts(fold(events), "starting"), {})).toEqual([]);
     expect(plan(of(), { "turn-failed": { action: "send-to-agent" } })).toEqual(["send turn-failed 1"]);

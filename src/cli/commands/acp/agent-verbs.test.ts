@@ -11,14 +11,14 @@ describe("[CLI-23] verbs on chat agents", () => {
       "POST /api/sessions/ma-1/stop": { answer: verbResponse("ma-1") },
       "POST /api/sessions/ma-1/acp/kill": { answer: verbResponse("ma-1") },
       "POST /api/sessions/ma-1/acp/restart": { answer: verbResponse("ma-1", { done: false }) },
-      "POST /api/sessions/ma-1/convert": { answer: verbResponse("ma-1", { notes: ["The conversation goes on."] }) },
+      "POST /api/sessions/ma-1/convert": { answer: verbResponse("ma-1", { notes: ["The conversation continues."] }) },
     });
     expect((await run(["acp", "stop", "ma-1"])).out).toBe("Session ma-1 stopped.");
     expect((await run(["acp", "kill", "ma-1"])).out).toBe("Session ma-1 stopped by force.");
     expect((await run(["acp", "restart", "ma-1", "--no-wait"])).out).toBe("Session ma-1 will be restarted.");
     expect(asked.at(-1)?.body).toEqual({ wait: false });
     expect((await run(["session", "convert", "ma-1", "--kind", "terminal"])).out).toBe(
-      "Session ma-1 converted to terminal.\n  The conversation goes on.",
+      "Session ma-1 converted to terminal.\n  The conversation continues.",
     );
     expect(asked.at(-1)?.body).toEqual({ kind: "terminal" });
     await run(["session", "convert", "ma-1", "--kind", "chat", "--fresh"]);

@@ -1,5 +1,5 @@
 /** Followers of the event stream on a test API, for the tests of frames, of access and of server-sent events. */
-import { afterEach, beforeEach, expect } from "vitest";
+import { afterEach, beforeEach, vi } from "vitest";
 import { WebSocket, type ClientOptions } from "ws";
 import type { Frame } from "../contract/stream.ts";
 import { openTestApi, type TestApi } from "./api.fixture.ts";
@@ -57,7 +57,7 @@ class StreamWorld {
     const socket = this.openSocket(query, protocols);
     const frames: Frame[] = [];
     socket.on("message", (data: Buffer) => frames.push(JSON.parse(data.toString()) as Frame));
-    await expect.poll(() => frames.length, often).toBeGreaterThan(0);
+    await vi.waitUntil(() => frames.length > 0, often);
     return { socket, frames, events: () => textsOf(frames) };
   }
 
@@ -69,8 +69,8 @@ class StreamWorld {
   async settle(frames: Frame[]): Promise<void> {
     const { reads } = this.api.tail;
     this.commit(1, "other-1");
-    await expect.poll(() => this.api.tail.reads, often).toBeGreaterThan(reads);
-    await expect.poll(() => frames.length, often).toBeGreaterThan(0);
+    await vi.waitUntil(() => this.api.tail.reads > reads, often);
+    await vi.waitUntil(() => frames.length > 0, often);
   }
 }
 

@@ -62,7 +62,7 @@ export function openWorktrees(options: WorktreesOptions): Worktrees {
   dropScratch(context);
   const { serial } = context;
   const at = (path: string): Worktree => worktreeAt(context, path);
-  /** Paths without a record that were seen: a worktree of an earlier build gets its record once, and no list waits for it. */
+  /** Paths seen so far: a worktree of an earlier build gets its record once, and no list waits for that. */
   const seen = new Set<string>();
   /** Trash entries share the lock of the path they came from. */
   const pathOf = (id: string): string => readRecord(join(context.trash, id))?.path ?? id;
@@ -97,9 +97,9 @@ export function openWorktrees(options: WorktreesOptions): Worktrees {
     trashedAt: async (id) => (hasTree(context.trash, id) ? treeOf(context.trash, id) : null),
     exists,
     liveBranch: (path) => {
-      if (!seen.has(path) && readWorktree(context.worktrees, path) === null) {
+      if (!seen.has(path)) {
         seen.add(path);
-        setImmediate(() => recordQuietly(context, path));
+        if (readWorktree(context.worktrees, path) === null) setImmediate(() => recordQuietly(context, path));
       }
       return liveBranch(context.worktrees, path);
     },

@@ -16,6 +16,7 @@ import {
   rmdirSync,
   statSync,
 } from "node:fs";
+import { constants as system } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { attempt } from "../base/attempt.ts";
 import { makePrivateDirectory, readJson, syncDirectory, writeDurable } from "../base/durable-file.ts";
@@ -88,9 +89,15 @@ export class AgentFiles {
     return existsSync(this.directory(session, launch));
   }
 
-  /** Cheap, for every session at a start: the record is removed last. */
+  /** The record is removed last. */
   mayHaveLeft(session: SessionId): boolean {
     return existsSync(this.recordPath(session));
+  }
+
+  /** Those of the sessions that may have left something. */
+  leftovers(sessions: readonly SessionId[]): ReadonlySet<SessionId> {
+    const names = new Set(attempt(() => readdirSync(this.#workers), []));
+    return new Set(sessions.filter((session) => names.has(session) && this.mayHaveLeft(session)));
   }
 
   launches(session: SessionId): LaunchId[] {
@@ -191,10 +198,8 @@ function directoryMark(path: string): string | null {
   return found && `${found.dev}:${found.ino}`;
 }
 
-const signals = process.getBuiltinModule("node:os").constants.signals;
-
 function signalName(number: number): string | null {
-  return Object.entries(signals).find(([, value]) => value === number)?.[0] ?? null;
+  return Object.entries(system.signals).find(([, value]) => value === number)?.[0] ?? null;
 }
 
 function toPid(text: string): number | null {

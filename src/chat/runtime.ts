@@ -115,6 +115,7 @@ export function openAcpRuntime(options: AcpRuntimeOptions): ChatRuntime {
     preflight: () => Promise.resolve([]),
     observe: (sessions) => observeAll(context, sessions),
     mayHaveLeft: (session) => context.files.mayHaveLeft(session.id),
+    leftovers: (sessions) => context.files.leftovers(sessions.map(({ id }) => id)),
     clear: (session) => context.files.launches(session.id).length === 0 && finishSession(context, session),
     hasFiles: (id) => existsSync(context.files.sessionDirectory(id)),
     adoptUnrecorded: (session, launch, events) => adoptUnrecorded(context, session, launch, events),

@@ -173,8 +173,10 @@ export interface Runtime {
   preflight(): Promise<string[]>;
   /** One observation of all sessions, with its own deadline. */
   observe(sessions: readonly SessionState[]): Promise<Map<SessionId, Observation>>;
-  /** Whether a session whose run has ended may have left something; cheap, for every session at a start. */
+  /** Whether a session whose run has ended may have left something. */
   mayHaveLeft(session: SessionState): boolean;
+  /** The same for all sessions at a start: reads the directory once. */
+  leftovers(sessions: readonly SessionState[]): ReadonlySet<SessionId>;
   /** Removes the files of a session of which nothing runs, for a crash between its end and their removal. */
   clear(session: SessionState): void;
   /** Whether files of a session with this id exist, recorded or not. */

@@ -9,7 +9,7 @@ import { isInactive, isLive } from "../model/runs.ts";
 import type { Observation } from "../ports/runtime.ts";
 import type { FactEvent } from "../contract/event.ts";
 import { HoldfastError, messageOf } from "../contract/errors.ts";
-import type { LaunchId, SessionId } from "../contract/ids.ts";
+import { kinds, type LaunchId, type SessionId } from "../contract/ids.ts";
 import type { SessionState } from "../model/session.ts";
 import { Coordinator } from "./coordinator.ts";
 import { observe, runtimeFacts, workspaceFacts } from "./observe.ts";
@@ -163,10 +163,11 @@ export class Loop {
   }
 
   #active(): readonly SessionState[] {
-    const all = [...this.#services.store.sessions(), ...this.#services.store.deleting()];
-    return all.filter(
-      (session) => this.#inactive.get(session.id) !== session.seq && !(isInactive(session) && !this.#mayBeUp(session)),
-    );
+    const { store, runtimes } = this.#services;
+    const all = [...store.sessions(), ...store.deleting()].filter(({ id, seq }) => this.#inactive.get(id) !== seq);
+    const inactive = all.filter(isInactive);
+    const leftovers = kinds.map((kind) => runtimes[kind].leftovers(inactive.filter((one) => one.kind === kind)));
+    return all.filter((session) => !isInactive(session) || leftovers.some((ids) => ids.has(session.id)));
   }
 
   async #pass(): Promise<void> {

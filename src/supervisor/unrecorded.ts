@@ -102,16 +102,20 @@ export async function stayEnded(
 
 /** Before the first observation: a session converted since the record was written has an agent of the other kind. */
 export async function recordConversions(services: Pick<Services, "store" | "runtimes">): Promise<void> {
-  await Promise.all(
-    [...services.store.sessions(), ...services.store.deleting()].map((one) => recordConversion(services, one)),
-  );
+  const sessions = [...services.store.sessions(), ...services.store.deleting()];
+  for (const kind of kinds) {
+    const others = sessions.filter((session) => session.kind !== kind);
+    const left = services.runtimes[kind].leftovers(others);
+    await Promise.all(others.filter(({ id }) => left.has(id)).map((one) => recordConversion(services, one, kind)));
+  }
 }
 
-async function recordConversion(services: Pick<Services, "store" | "runtimes">, session: SessionState): Promise<void> {
-  const other = kinds.find((kind) => kind !== session.kind)!;
-  const runtime = services.runtimes[other];
-  if (!runtime.mayHaveLeft(session)) return;
-  const observed = (await runtime.observe([{ ...session, kind: other }])).get(session.id)?.seen;
+async function recordConversion(
+  services: Pick<Services, "store" | "runtimes">,
+  session: SessionState,
+  other: SessionState["kind"],
+): Promise<void> {
+  const observed = (await services.runtimes[other].observe([{ ...session, kind: other }])).get(session.id)?.seen;
   if (observed?.is !== "known") return;
   if (isRecordedLaunch(services.store, session.id, observed.value.launch)) return;
   const { recovery } = policyActors;

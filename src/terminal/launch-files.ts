@@ -3,13 +3,14 @@
  * hooks write, what was decided for this launch (conversation id, prompt given), and until the agent runs its argv and
  * environment. Nothing in it is used by a later launch.
  */
+import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
+import { attempt } from "../base/attempt.ts";
 import { forgetCgroup } from "../base/cgroup.ts";
 import type { Identity } from "../base/pid.ts";
 import type { TerminalAgent } from "../ports/agents.ts";
 import { asLaunchId, asSessionId, type LaunchId, type SessionId } from "../contract/ids.ts";
-import { crypto } from "../base/digest.ts";
 import { expectedLaunch } from "../model/runs.ts";
 import type { SessionState } from "../model/session.ts";
 import type { TreeTarget } from "../base/process-tree.ts";
@@ -62,7 +63,7 @@ export function safeName(text: string): string {
 }
 
 function hash(text: string): string {
-  return crypto().createHash("sha256").update(text).digest("hex").slice(0, hashLength);
+  return createHash("sha256").update(text).digest("hex").slice(0, hashLength);
 }
 
 /**
@@ -202,6 +203,12 @@ export class LaunchFiles {
 
   has(session: SessionId): boolean {
     return existsSync(`${this.#root}/${safeName(session)}`);
+  }
+
+  /** Those of the sessions that have files. */
+  among(sessions: readonly SessionId[]): ReadonlySet<SessionId> {
+    const names = new Set(attempt(() => readdirSync(this.#root), []));
+    return new Set(sessions.filter((session) => names.has(safeName(session))));
   }
 
   /** By the names of their directories, which are the ids for all but the oddest. */

@@ -87,6 +87,7 @@ export function openTmuxRuntime(options: TmuxRuntimeOptions): TerminalRuntime {
       return observed;
     },
     mayHaveLeft: (session) => files.has(session.id),
+    leftovers: (sessions) => files.among(sessions.map(({ id }) => id)),
     clear: (session) => files.has(session.id) && files.removeAll(session.id),
     hasFiles: (id) => files.has(id),
     clearDeleted: (wasDeleted) => clearDeleted(context, wasDeleted),

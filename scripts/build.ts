@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { rolldown, type Plugin } from "rolldown";
 import { build as buildPage } from "vite";
-import { runtimeInMain } from "./main-chunk.ts";
+import { builtInsOnDemand, runtimeInMain } from "./bundle-plugins.ts";
 
 const root = join(import.meta.dirname, "..");
 /** Written next to the old build and moved into place: a failed build leaves the old one. */
@@ -51,7 +51,7 @@ async function bundleOne(name: string, entry: string, groups: object[]): Promise
     platform: "node",
     // Has a native part, which is next to the build (see src/cli/system/daemon/install-build.ts).
     external: ["@lydell/node-pty"],
-    plugins: [runtimeInMain()],
+    plugins: [runtimeInMain(), builtInsOnDemand()],
     transform: {
       define: {
         __HOLDFAST_VERSION__: JSON.stringify(version),

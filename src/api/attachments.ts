@@ -1,7 +1,7 @@
 /** Attachments of a prompt, checked before anything is stored. */
+import { hash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { crypto } from "../base/digest.ts";
 import { imageTypes, maxPromptBytes, type PromptRequest } from "../contract/prompt.ts";
 import { HoldfastError } from "../contract/errors.ts";
 import type { Attachment } from "../contract/event.ts";
@@ -25,7 +25,7 @@ export function takeAttachments(session: SessionState, request: PromptRequest, i
     one.type === "image" ? imageBytes(one.data, one.mimeType) : Buffer.from(one.text ?? ""),
   );
   const attachments = given.map((one, n): Attachment => {
-    const kept = { size: bytes[n]!.length, digest: crypto().hash("sha256", bytes[n]!, "hex") };
+    const kept = { size: bytes[n]!.length, digest: hash("sha256", bytes[n]!, "hex") };
     if (one.type === "file") {
       return { type: "file", name: pathWithin(session.workspacePath, one.path, isRetry), mimeType: null, ...kept };
     }

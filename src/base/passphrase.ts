@@ -1,5 +1,5 @@
+import { randomBytes, scryptSync, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { crypto } from "./digest.ts";
 
 /**
  * Recognizes the last passphrase in a later start and records whether it is weak: a service passes its passphrase file
@@ -22,7 +22,7 @@ const form = /^holdfast-scrypt-v1:(\d+):(\d+):(\d+):([A-Za-z0-9_-]{22}):([A-Za-z
 const anyHash = /^holdfast-[a-z0-9]+-v\d+:/;
 
 export function hashForMark(passphrase: string): string {
-  const salt = crypto().randomBytes(16);
+  const salt = randomBytes(16);
   const parts = [salt, derive(passphrase, salt, cost)].map((each) => each.toString("base64url"));
   return `holdfast-scrypt-v1:${cost.N}:${cost.r}:${cost.p}:${parts.join(":")}`;
 }
@@ -32,12 +32,12 @@ export function isSamePassphrase(given: string, stored: string): boolean {
   const [, n, r, p, salt, expected] = form.exec(stored) ?? [];
   if (expected === undefined) return !anyHash.test(stored) && given.normalize("NFC") === stored.normalize("NFC");
   const actual = derive(given, Buffer.from(salt!, "base64url"), { N: Number(n), r: Number(r), p: Number(p) });
-  return crypto().timingSafeEqual(actual, Buffer.from(expected, "base64url"));
+  return timingSafeEqual(actual, Buffer.from(expected, "base64url"));
 }
 
 function derive(passphrase: string, salt: Buffer, options: typeof cost): Buffer {
   const maxmem = 256 * options.N * options.r + 1024 * 1024;
-  return crypto().scryptSync(passphrase.normalize("NFC"), salt, hashBytes, { ...options, maxmem });
+  return scryptSync(passphrase.normalize("NFC"), salt, hashBytes, { ...options, maxmem });
 }
 
 /** Null if it does not exist or cannot be read. */

@@ -3,20 +3,18 @@
  * are used.
  */
 import { readFileSync } from "node:fs";
+import { homedir, tmpdir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { digestOf } from "./digest.ts";
 
 /** Some Node versions silently truncate longer paths, others refuse them. */
 export const maxSocketBytes = 107;
 
-/** Loaded on demand: the CLI's fastest commands do without (bench/cli.ts). */
-const os = () => process.getBuiltinModule("node:os");
-
 export type Paths = ReturnType<typeof resolvePaths>;
 
 export function resolvePaths(env: NodeJS.ProcessEnv = process.env) {
   const own = env["HOLDFAST_HOME"];
-  const user = env["HOME"] ?? os().homedir();
+  const user = env["HOME"] ?? homedir();
   // The standard ignores relative paths; the daemon's working directory is not the user's.
   const xdg = (directory: string | undefined, fallback: string): string =>
     join(directory?.startsWith("/") === true ? directory : join(user, fallback), "holdfast");
@@ -27,7 +25,7 @@ export function resolvePaths(env: NodeJS.ProcessEnv = process.env) {
   const run = join(home, "run");
   const wanted = join(run, "daemon.sock");
   const tooLong = Buffer.byteLength(wanted) > maxSocketBytes;
-  const place = tooLong ? join(os().tmpdir(), `holdfast-${os().userInfo().uid}`) : run;
+  const place = tooLong ? join(tmpdir(), `holdfast-${userInfo().uid}`) : run;
   return {
     /** Identifies this installation to the user: the state directory. */
     home,

@@ -2,6 +2,7 @@
  * Identifies processes by boot id, pid and kernel start time: a pid alone may be reused a second later, and a zombie is
  * dead although kill(pid, 0) succeeds.
  */
+import { execFileSync } from "node:child_process";
 import {
   closeSync,
   openSync,
@@ -12,9 +13,6 @@ import {
   realpathSync,
   statSync,
 } from "node:fs";
-
-/** Needed on macOS only. */
-const childProcess = () => process.getBuiltinModule("node:child_process");
 
 export interface ProcessStat {
   pid: number;
@@ -42,9 +40,7 @@ export function bootId(): string {
 function readBootId(): string {
   if (process.platform === "linux") return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
   // macOS: the boot time identifies the boot.
-  return childProcess()
-    .execFileSync("sysctl", ["-n", "kern.boottime"], { encoding: "utf8" })
-    .replace(/[^0-9]+/g, "-");
+  return execFileSync("sysctl", ["-n", "kern.boottime"], { encoding: "utf8" }).replace(/[^0-9]+/g, "-");
 }
 
 /** Null if the process does not exist. One that may not be read still has a stat. */
@@ -79,12 +75,10 @@ export function parseStat(pid: number, text: string): ProcessStat | null {
 
 function readStatWithPs(pid: number): ProcessStat | null {
   try {
-    const line = childProcess()
-      .execFileSync("ps", ["-o", "ppid=,pgid=,sess=,state=,lstart=", "-p", String(pid)], {
-        encoding: "utf8",
-        stdio: ["ignore", "pipe", "ignore"],
-      })
-      .trim();
+    const line = execFileSync("ps", ["-o", "ppid=,pgid=,sess=,state=,lstart=", "-p", String(pid)], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
     const [parent, group, session, state, ...started] = line.split(/\s+/);
     if (state === undefined) return null;
     const stat = { pid, parent: Number(parent), group: Number(group), session: Number(session) };

@@ -1,5 +1,6 @@
 /** This program: its version, its umask, and the time since boot. */
 import { readFileSync } from "node:fs";
+import { uptime } from "node:os";
 
 /** Both are defined by the build. */
 declare const __HOLDFAST_VERSION__: string | undefined;
@@ -13,10 +14,7 @@ const offset = process.env["HOLDFAST_TEST_UPTIME"];
 
 /** Time since boot: monotonic, and unlike Node's timers it includes time asleep. */
 export function uptimeMs(): number {
-  return (
-    process.getBuiltinModule("node:os").uptime() * 1000 +
-    (offset === undefined ? 0 : Number(readFileSync(offset, "utf8")))
-  );
+  return uptime() * 1000 + (offset === undefined ? 0 : Number(readFileSync(offset, "utf8")));
 }
 
 /**

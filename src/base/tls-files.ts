@@ -1,6 +1,6 @@
 /** The certificate and key for our own TLS: read, checked and described. */
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
-import { crypto } from "./digest.ts";
 
 export interface TlsFiles {
   cert: string;
@@ -35,15 +35,15 @@ export function readTlsFiles(files: TlsFiles, now = Date.now()): TlsOutcome {
   if (!Buffer.isBuffer(cert)) return cert;
   const key = read("key", files.key);
   if (!Buffer.isBuffer(key)) return key;
-  let parsed: InstanceType<ReturnType<typeof crypto>["X509Certificate"]>;
+  let parsed: X509Certificate;
   try {
-    parsed = new (crypto().X509Certificate)(cert);
+    parsed = new X509Certificate(cert);
   } catch {
     return wrong(`${files.cert} is not a PEM certificate.`, "Pass the certificate chain, for example fullchain.pem.");
   }
-  let secret: ReturnType<ReturnType<typeof crypto>["createPrivateKey"]>;
+  let secret: KeyObject;
   try {
-    secret = crypto().createPrivateKey(key);
+    secret = createPrivateKey(key);
   } catch (error) {
     const encrypted = key.includes("ENCRYPTED") || /passphrase/i.test(String(error));
     return encrypted

@@ -1,7 +1,7 @@
 /** Deletes the agent's own copy of a conversation, for a permanent removal: by the protocol, or by the agent's command. */
+import { randomUUID } from "node:crypto";
 import { execFile } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
-import { crypto } from "../base/digest.ts";
 import type { DeleteOutcome, OwnDeleteOutcome } from "../ports/chat.ts";
 import { methodNotFound } from "../contract/acp.ts";
 import type { SessionState } from "../model/session.ts";
@@ -72,7 +72,7 @@ async function isListed(
   deadlineMs: number,
 ): Promise<boolean> {
   if (!canDo(context, proc, "list")) return false;
-  const key = `list:${crypto().randomUUID()}`;
+  const key = `list:${randomUUID()}`;
   const params = { cwd: session.workspacePath };
   const answer = await sendRequest(context, proc, { key, method: "session/list", params, deadlineMs });
   const sessions = answer.is === "result" ? answer.result["sessions"] : [];

@@ -2,6 +2,7 @@
  * From a started agent to an open conversation: initialize, then session/new, or session/resume or session/load with the
  * stored id; then the chosen settings are applied again. Another daemon can continue after any step.
  */
+import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type {
   InitializeRequest,
@@ -30,7 +31,6 @@ import {
 } from "./client.ts";
 import type { AcpContext } from "./context.ts";
 import type { AgentProcess } from "./agent-process.ts";
-import { crypto } from "../base/digest.ts";
 
 export type Opened =
   | { opened: true; agentSessionId: string }
@@ -213,7 +213,7 @@ class Opening {
   /** Only a complete list proves anything. */
   async #isUnlisted(): Promise<boolean> {
     const params: ListSessionsRequest = { cwd: this.#session.workspacePath };
-    const response = await this.#request({ key: `list:${crypto().randomUUID()}`, method: "session/list", params });
+    const response = await this.#request({ key: `list:${randomUUID()}`, method: "session/list", params });
     if (response.is !== "result") return false;
     const { sessions, nextCursor = null } = response.result;
     return (

@@ -1,6 +1,6 @@
 /** Prompts, answers, cancels and settings for a running agent. Each is stored before it is sent. */
+import { randomUUID } from "node:crypto";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
-import { crypto } from "../base/digest.ts";
 import type { Answered, CancelResult, ConfigureResult, ChatStore, PromptCapabilities } from "../ports/chat.ts";
 import type { PromptToSend, SendResult } from "../ports/runtime.ts";
 import type { ChatStep, LaunchOffsets } from "../ports/store.ts";
@@ -168,7 +168,7 @@ function cancelStep(state: SessionState, { launch, inEnd }: LaunchOffsets, by: A
     ],
     lines: [
       {
-        key: `cancel:${crypto().randomUUID()}`,
+        key: `cancel:${randomUUID()}`,
         text: notificationLine("session/cancel", { sessionId: state.agentSessionId }),
       },
       ...answers.map(({ agentRequest }) => ({
@@ -200,7 +200,7 @@ export async function configure(
 ): Promise<ConfigureResult> {
   const agentSessionId = context.store.session(proc.session)?.agentSessionId ?? null;
   if (agentSessionId === null) return { applied: false, why: "the conversation is not open yet" };
-  const request = settingRequest(agentSessionId, pick, settingKey(pick, by, crypto().randomUUID()));
+  const request = settingRequest(agentSessionId, pick, settingKey(pick, by, randomUUID()));
   const answer = await sendRequest(context, proc, { ...request, deadlineMs: context.deadlines.configureMs });
   if (answer.is === "result") return { applied: true };
   if (answer.is === "error") return { applied: false, why: answer.message };

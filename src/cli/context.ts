@@ -4,6 +4,7 @@ import type { Client } from "../client/client.ts";
 import { clientOf } from "./system/daemon/connection.ts";
 import { jsonText, makePaint, type Paint, wantsColors } from "./render/text.ts";
 import { fstatSync, statSync, writeSync } from "node:fs";
+import { isatty } from "node:tty";
 
 interface StandardIo {
   out: (text: string) => void;
@@ -25,7 +26,7 @@ export const standardIo: StandardIo = {
       // Cheap first: loading node:tty is worth it only for a character device other than /dev/null.
       const file = fstatSync(descriptor);
       if (!file.isCharacterDevice() || file.rdev === statSync("/dev/null").rdev) return false;
-      return process.getBuiltinModule("node:tty").isatty(descriptor);
+      return isatty(descriptor);
     } catch {
       return false;
     }

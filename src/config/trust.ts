@@ -2,7 +2,7 @@
  * Which parts of a repository's holdfast.yaml need the user's trust, and the rest of the file without it. The digest
  * covers exactly these parts in a canonical order: comments, the order of keys and harmless settings do not change it.
  */
-import { crypto } from "../base/digest.ts";
+import { createHash } from "node:crypto";
 import { builtInIds, idsWithoutTrust } from "../agents/registry.ts";
 import { type TrustPart, isOff, type TrustState } from "../contract/trust.ts";
 import type { AgentConfig, ContainConfig, HoldfastConfig, ProjectConfig, UserConfig } from "./schema.ts";
@@ -83,7 +83,7 @@ export function trustParts(config: HoldfastConfig): TrustPart[] {
 /** SHA-256, because a hostile author chooses the text. */
 export function digestOfParts(parts: readonly TrustPart[]): string {
   const text = JSON.stringify(parts.map(({ key, value }) => [key, value]));
-  return crypto().createHash("sha256").update(text).digest("hex");
+  return createHash("sha256").update(text).digest("hex");
 }
 
 /** The file without its parts that need trust. */

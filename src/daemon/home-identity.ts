@@ -5,6 +5,7 @@
  *
  * The path decides, not the inode: device numbers change over reboots and inodes over a restored backup.
  */
+import { randomUUID } from "node:crypto";
 import {
   existsSync,
   lstatSync,
@@ -17,7 +18,6 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { crypto } from "../base/digest.ts";
 import { makePrivateDirectory, writeAtomically } from "../base/durable-file.ts";
 import { homeIdentitySetting, homeMismatch } from "../base/home-lock.ts";
 import { socketNameFor, type Paths } from "../base/paths.ts";
@@ -109,7 +109,7 @@ async function copied(store: Store, paths: Paths, kept: Identity, here: Omit<Ide
       hint: "Give the copy its own directories: set HOLDFAST_HOME to the copied directory, or XDG_DATA_HOME to another one.",
     });
   }
-  const id = crypto().randomUUID();
+  const id = randomUUID();
   const aside = setAside(paths, id);
   await reach("home.set-aside");
   for (const { id: session } of store.deleting()) {
@@ -199,7 +199,7 @@ function keepMark(paths: Paths, path: string, id = "", home = paths.home): strin
   const known = readMark(paths);
   if (known?.path === path) return known.id;
   const socket = known?.socket ?? socketNameFor(home);
-  const mark = known?.id ?? (id === "" ? crypto().randomUUID() : id);
+  const mark = known?.id ?? (id === "" ? randomUUID() : id);
   makePrivateDirectory(dirname(paths.tmuxSocketName));
   writeAtomically(paths.tmuxSocketName, `${socket}\n${mark}\n${path}\n`);
   return mark;

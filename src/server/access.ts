@@ -3,7 +3,7 @@
  * link or the passphrase. A browser sends no secret, so a program on the daemon's port learns none; see
  * docs/decisions/0016. No cookies: they ignore ports, so an agent's own dev server would receive ours.
  */
-import { crypto } from "../base/digest.ts";
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { chmodSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writeDurable } from "../base/durable-file.ts";
@@ -51,7 +51,7 @@ export function openAccess(options: AccessOptions) {
   const warn = (message: string, cause: unknown): void => options.log?.warn(message, { cause: String(cause) });
   let token = readOrCreateToken(tokenFile);
   let digest: Buffer | undefined;
-  const mainDigest = (): Buffer => (digest ??= crypto().hash("sha256", token, "buffer"));
+  const mainDigest = (): Buffer => (digest ??= hash("sha256", token, "buffer"));
   const passphrase = mode === "passphrase" ? readPassphrase(options.passphraseFile, warn, options.iterations) : null;
   if (passphrase?.asked.salt === null) options.log?.warn("the passphrase was set by an earlier version: set it again");
   const devices = createDevices(settings, now, warn);
@@ -83,7 +83,7 @@ export function openAccess(options: AccessOptions) {
     hasPassphrase: passphrase !== null,
     devices,
     check: (given: string): Bearer | null =>
-      crypto().timingSafeEqual(crypto().hash("sha256", given, "buffer"), mainDigest()) ? { bearer: "main" } : null,
+      timingSafeEqual(hash("sha256", given, "buffer"), mainDigest()) ? { bearer: "main" } : null,
 
     /** Throws a refusal with the reason. */
     checkDevice: (
@@ -204,7 +204,7 @@ function readOrCreateToken(file: string): string {
 }
 
 function createToken(file: string): string {
-  const token = crypto().randomBytes(tokenBytes).toString("base64url");
+  const token = randomBytes(tokenBytes).toString("base64url");
   writeDurable(file, `${token}\n`);
   return token;
 }

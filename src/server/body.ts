@@ -1,7 +1,7 @@
 /** Reads and checks a request's body: content type, size, JSON, schema. Never holds more than the limit. */
+import { hash } from "node:crypto";
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { crypto } from "../base/digest.ts";
 import type { Operation, Schema } from "../contract/operation.ts";
 import { messageOf } from "../contract/errors.ts";
 import { maxPromptBytes } from "../contract/prompt.ts";
@@ -23,7 +23,7 @@ export function bodyLimit({ who, input }: Operation, largest: number): number {
 
 /** The gate checked the signature over this digest before any of the body was read. */
 export function checkSigned(bytes: Uint8Array, signed: string): void {
-  const digest = bytes.length === 0 ? "" : crypto().hash("sha256", bytes, "base64url");
+  const digest = bytes.length === 0 ? "" : hash("sha256", bytes, "base64url");
   if (digest !== signed) throw new Refusal("unauthorized", "The body is not the one that the device signed.");
 }
 

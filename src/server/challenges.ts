@@ -3,7 +3,7 @@
  * daemon or of another program on its port is invalid here. Only a challenge that came back with a valid signature is
  * remembered: it belongs to that device, and each number is accepted once with it.
  */
-import { crypto } from "../base/digest.ts";
+import { createHmac, randomBytes, randomFillSync, timingSafeEqual } from "node:crypto";
 
 export const challengeLifeMs = 10 * 60_000;
 /** Requests of one page overtake each other, but never by this many. */
@@ -12,7 +12,7 @@ const window = 1_024;
 const maxPerDevice = 256;
 
 const timeBytes = 6;
-const randomBytes = 10;
+const randomPartBytes = 10;
 const macBytes = 16;
 
 interface Used {
@@ -29,16 +29,16 @@ export function createChallenges(now: () => number) {
   const refusedUpTo = new Map<string, number>();
 
   const macOf = (head: Buffer): Buffer => {
-    secret ??= crypto().randomBytes(32);
-    return crypto().createHmac("sha256", secret).update(head).digest().subarray(0, macBytes);
+    secret ??= randomBytes(32);
+    return createHmac("sha256", secret).update(head).digest().subarray(0, macBytes);
   };
 
   /** Null if it is not ours or too old. */
   const issuedAt = (nonce: string): number | null => {
     const bytes = Buffer.from(nonce, "base64url");
-    if (bytes.length !== timeBytes + randomBytes + macBytes || bytes.toString("base64url") !== nonce) return null;
-    const head = bytes.subarray(0, timeBytes + randomBytes);
-    if (!crypto().timingSafeEqual(macOf(head), bytes.subarray(timeBytes + randomBytes))) return null;
+    if (bytes.length !== timeBytes + randomPartBytes + macBytes || bytes.toString("base64url") !== nonce) return null;
+    const head = bytes.subarray(0, timeBytes + randomPartBytes);
+    if (!timingSafeEqual(macOf(head), bytes.subarray(timeBytes + randomPartBytes))) return null;
     const at = head.readUIntBE(0, timeBytes);
     const age = now() - at;
     // After a clock was set back they are in the future: refused too, or they would be valid for longer.
@@ -65,9 +65,9 @@ export function createChallenges(now: () => number) {
 
   return {
     issue: (): string => {
-      const head = Buffer.alloc(timeBytes + randomBytes);
+      const head = Buffer.alloc(timeBytes + randomPartBytes);
       head.writeUIntBE(now(), 0, timeBytes);
-      crypto().randomFillSync(head, timeBytes);
+      randomFillSync(head, timeBytes);
       return Buffer.concat([head, macOf(head)]).toString("base64url");
     },
     /** Whether this process issued it, and recently. */

@@ -2,8 +2,8 @@
  * Browsers that are logged in. Each has its own key pair, whose private half never leaves the browser: nothing stored here
  * grants access.
  */
+import { createPublicKey, hash, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
-import { crypto } from "../base/digest.ts";
 import { requestText, type DeviceProof } from "../contract/device-proof.ts";
 import type { Right } from "../contract/rights.ts";
 import type { Settings } from "./lockout.ts";
@@ -123,7 +123,7 @@ export function createDevices(settings: Settings, now: () => number, warn: (mess
       if (publicKey === undefined) keys.set(device.id, (publicKey = keyOf(device.publicKey)));
       const text = Buffer.from(requestText(proof, { ...request, origin: device.origin }));
       const signature = Buffer.from(proof.signature, "base64url");
-      return crypto().verify("sha256", text, { key: publicKey, dsaEncoding: "ieee-p1363" }, signature);
+      return verify("sha256", text, { key: publicKey, dsaEncoding: "ieee-p1363" }, signature);
     },
     seen: (device: Device, address: string | null): void => {
       if (now() - device.lastSeenAt < seenMs && device.lastAddress === address) return;
@@ -138,7 +138,7 @@ export function createDevices(settings: Settings, now: () => number, warn: (mess
 
 /** The browser derives it as well; the key cannot be derived from it. */
 export function idOf(publicKey: string): string {
-  return crypto().hash("sha256", publicKey, "hex").slice(0, 16);
+  return hash("sha256", publicKey, "hex").slice(0, 16);
 }
 
 /** It is shown in terminals and pages, and the browser chose it. */
@@ -153,7 +153,7 @@ function keyOf(publicKey: string): KeyObject {
   const [x, y] = [point.subarray(1, 1 + coordinateBytes), point.subarray(1 + coordinateBytes)];
   const jwk = { kty: "EC", crv: "P-256", x: x.toString("base64url"), y: y.toString("base64url") };
   try {
-    return crypto().createPublicKey({ key: jwk, format: "jwk" });
+    return createPublicKey({ key: jwk, format: "jwk" });
   } catch (cause) {
     throw notAKey(cause);
   }

@@ -2,7 +2,7 @@
  * One-time login links. The secret follows the `#` of the link and is never sent: the page proves that it has it. A used
  * link is remembered for a while, to report to its second user who used it first.
  */
-import { crypto } from "../base/digest.ts";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -59,8 +59,8 @@ export function createLoginCodes(directory: string, now: () => number) {
   return {
     issue: ({ rights, name, for: whom }: Pick<Code, "rights" | "name"> & { for: keyof typeof lifeMs }) => {
       sweep();
-      const id = crypto().randomBytes(idBytes).toString("base64url");
-      const secret = crypto().randomBytes(secretBytes).toString("base64url");
+      const id = randomBytes(idBytes).toString("base64url");
+      const secret = randomBytes(secretBytes).toString("base64url");
       const expiresAt = now() + lifeMs[whom];
       codes.set(id, { secret, rights, name, expiresAt, used: null, file: null });
       return { code: `${id}.${secret}`, expiresAt };
@@ -74,7 +74,7 @@ export function createLoginCodes(directory: string, now: () => number) {
         rmSync(directory, { recursive: true, force: true });
         mkdirSync(directory, { recursive: true, mode: 0o700 });
       }
-      code.file = join(directory, `${crypto().randomBytes(idBytes).toString("hex")}.html`);
+      code.file = join(directory, `${randomBytes(idBytes).toString("hex")}.html`);
       writeDurable(code.file, redirectTo(url), 0o600);
       setTimeout(() => dropFile(code), code.expiresAt - now()).unref();
       return pathToFileURL(code.file).href;
@@ -106,9 +106,9 @@ export function createLoginCodes(directory: string, now: () => number) {
 }
 
 function proves({ proof, ...login }: LoginProof, secret: string): boolean {
-  const digest = crypto().createHmac("sha256", secret).update(loginText(login)).digest();
+  const digest = createHmac("sha256", secret).update(loginText(login)).digest();
   const given = Buffer.from(proof, "base64url");
-  return given.length === digest.length && crypto().timingSafeEqual(given, digest);
+  return given.length === digest.length && timingSafeEqual(given, digest);
 }
 
 function usedAlready({ at, by, address }: NonNullable<Code["used"]>): Refusal {

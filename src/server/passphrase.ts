@@ -3,7 +3,7 @@
  * it, and neither the file nor one proof grants access. The CLI writes the user's passphrase into the file (0600); the
  * daemon replaces it with the verifier, so that it is on disk only briefly.
  */
-import { crypto } from "../base/digest.ts";
+import { createHmac, hash, pbkdf2, randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { writeDurable } from "../base/durable-file.ts";
 import { minIterations } from "../contract/device-proof.ts";
@@ -66,7 +66,7 @@ export function readPassphrase(
     const asked = { salt, iterations: Number(count) };
     return { asked, verify: async (proof, vouchedFor) => matches(proof, vouchedFor, text), settled };
   }
-  const asked = { salt: crypto().randomBytes(saltBytes).toString("base64url"), iterations };
+  const asked = { salt: randomBytes(saltBytes).toString("base64url"), iterations };
   const made = makeVerifier(text, asked);
   const written = made
     // One that was removed or changed meanwhile stays so.
@@ -90,23 +90,23 @@ async function makeVerifier(
   { salt, iterations }: { salt: string; iterations: number },
 ): Promise<string> {
   const clientKey = await derive(words, salt, iterations);
-  return `holdfast-pbkdf2-v1:${iterations}:${salt}:${crypto().hash("sha256", clientKey, "base64url")}`;
+  return `holdfast-pbkdf2-v1:${iterations}:${salt}:${hash("sha256", clientKey, "base64url")}`;
 }
 
 function matches(proof: string, text: string, verifier: string): boolean {
   const storedKey = Buffer.from(stored.exec(verifier)?.[3] ?? "", "base64url");
   const masked = Buffer.from(proof, "base64url");
   if (masked.length !== hashBytes) return false;
-  const mask = crypto().createHmac("sha256", storedKey).update(text).digest();
+  const mask = createHmac("sha256", storedKey).update(text).digest();
   const clientKey = Buffer.from(masked.map((byte, at) => byte ^ mask[at]!));
-  return crypto().timingSafeEqual(crypto().hash("sha256", clientKey, "buffer"), storedKey);
+  return timingSafeEqual(hash("sha256", clientKey, "buffer"), storedKey);
 }
 
 /** The same words can be typed as different code points on different machines. */
 function derive(words: string, salt: string, iterations: number): Promise<Buffer> {
   const bytes = Buffer.from(salt, "base64url");
   return new Promise((resolve, reject) => {
-    crypto().pbkdf2(words.normalize("NFC"), bytes, iterations, hashBytes, "sha256", (error, made) => {
+    pbkdf2(words.normalize("NFC"), bytes, iterations, hashBytes, "sha256", (error, made) => {
       if (error === null) resolve(made);
       else reject(error);
     });

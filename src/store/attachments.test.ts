@@ -1,6 +1,6 @@
+import { hash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { crypto } from "../base/digest.ts";
 import type { JudgeVerb } from "../ports/store.ts";
 import type { Attachment } from "../contract/event.ts";
 import { asPromptId, asSessionId } from "../contract/ids.ts";
@@ -13,7 +13,7 @@ const named = (bytes: Buffer): Attachment => ({
   name: "i",
   mimeType: "image/png",
   size: bytes.length,
-  digest: crypto().hash("sha256", bytes, "hex"),
+  digest: hash("sha256", bytes, "hex"),
 });
 const admit =
   (...bytes: Buffer[]): JudgeVerb =>

@@ -1,5 +1,5 @@
 /** Prompts by the id of their sender, which makes retries safe. */
-import { crypto } from "../base/digest.ts";
+import { hash } from "node:crypto";
 import { HoldfastError } from "../contract/errors.ts";
 import type { Attachment } from "../contract/event.ts";
 import type { PromptId, SessionId } from "../contract/ids.ts";
@@ -16,10 +16,10 @@ export interface Admission {
 }
 
 export function digestOf(text: string, attachments: readonly Attachment[] = []): string {
-  const digest = crypto().hash("sha256", text, "hex");
+  const digest = hash("sha256", text, "hex");
   if (attachments.length === 0) return digest;
   const named = attachments.map(({ type, name, mimeType, digest: bytes }) => [type, name, mimeType, bytes]);
-  return crypto().hash("sha256", JSON.stringify([digest, named]), "hex");
+  return hash("sha256", JSON.stringify([digest, named]), "hex");
 }
 
 export function readAdmission(sqlite: Sqlite, session: SessionId, promptId: PromptId): Admission | null {

@@ -2,7 +2,7 @@
  * A file that only reserves space: when the disk is full, deleting it makes room to record that a session should stop
  * [DAEMON-23]. Until it is restored only such records are written, so other writes cannot use the space.
  */
-import { crypto } from "../base/digest.ts";
+import { randomBytes } from "node:crypto";
 import { rmSync, statSync, statfsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -42,7 +42,7 @@ export class Reserve {
 /** Random bytes: a file system that stores holes or compresses zeros would reserve nothing. */
 function make(path: string): boolean {
   try {
-    writeFileSync(path, crypto().randomBytes(reserveBytes), { mode: 0o600, flush: true });
+    writeFileSync(path, randomBytes(reserveBytes), { mode: 0o600, flush: true });
     return true;
   } catch {
     try {

@@ -1,5 +1,5 @@
 /** The store: committed states in memory, everything else read on demand, all writes through the group commit. */
-import { crypto } from "../base/digest.ts";
+import { hash } from "node:crypto";
 import { HoldfastError, messageOf } from "../contract/errors.ts";
 import type { FactEvent, LogEntry, SessionCreated, StoredEvent } from "../contract/event.ts";
 import type { LaunchId, ProjectId, PromptId, SessionId } from "../contract/ids.ts";
@@ -187,7 +187,7 @@ export class SqliteStore implements Store {
     const expected = this.prompt(id, promptId)?.attachments[n];
     if (expected === undefined) return null;
     const bytes = this.#read(() => readAttachment(this.#sqlite, { session: id, promptId, n }));
-    if (bytes !== null && crypto().hash("sha256", bytes, "hex") === expected.digest) return bytes;
+    if (bytes !== null && hash("sha256", bytes, "hex") === expected.digest) return bytes;
     throw new HoldfastError("storage", `An attachment of prompt ${promptId} of ${id} is damaged in the database.`, {
       hint: "Send it again under a new prompt id.",
     });

@@ -2,7 +2,8 @@
  * The user's answers about repositories' files, in the home's database (0600). Stored by file and digest: a file that returns
  * to an answered version, as with a change of branch, needs no new answer.
  */
-import { crypto, digestOf } from "../base/digest.ts";
+import { createHash } from "node:crypto";
+import { digestOf } from "../base/digest.ts";
 import type { Store, ProjectRow } from "../ports/store.ts";
 import type { TrustDecisions, TrustQuestion } from "../ports/trust.ts";
 import { type TrustPart, type TrustState, isOpenQuestion } from "../contract/trust.ts";
@@ -28,7 +29,7 @@ function sealed(parts: readonly TrustPart[]): TrustPart[] {
 }
 
 const isVariable = (key: string): boolean => /\.env\.[^.]+$/.test(key);
-const sealOf = (value: string): string => `sha256:${crypto().createHash("sha256").update(value).digest("hex")}`;
+const sealOf = (value: string): string => `sha256:${createHash("sha256").update(value).digest("hex")}`;
 
 /** Stored parts with the values that are still the same; of the others only the change is known. */
 export function unsealed(kept: readonly TrustPart[], now: readonly TrustPart[]): TrustPart[] {

@@ -2,7 +2,7 @@
  * Starts one launch of an agent in its own tmux session and checks that it runs. Repeatable for one launch id: the tmux
  * session's options contain it, so an existing launch is found instead of started again.
  */
-import { crypto } from "../base/digest.ts";
+import { randomUUID } from "node:crypto";
 import { cgroupMembers, joinFile, type Cgroups } from "../base/cgroup.ts";
 import { identify } from "../base/pid.ts";
 import { firstWithin } from "../base/pid-namespace.ts";
@@ -122,7 +122,7 @@ export async function launch(context: LaunchContext, request: LaunchRequest): Pr
   const id = resuming
     ? request.session.agentSessionId
     : agent.conversationId === "chosen"
-      ? (earlier?.agentSessionId ?? crypto().randomUUID())
+      ? (earlier?.agentSessionId ?? randomUUID())
       : null;
   const written = await writeFiles(context, request, definition, agent, id);
   if (written.is === "refused") {

@@ -1,5 +1,5 @@
 /** Captures panes, many in one call, and finds a text on a screen that wraps and frames it. */
-import { crypto } from "../base/digest.ts";
+import { randomBytes } from "node:crypto";
 import type { Tmux } from "./tmux.ts";
 import type { InputLine } from "../ports/agents.ts";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
@@ -134,7 +134,7 @@ export async function captureScreens(
 ): Promise<Map<string, string>> {
   const screens = new Map<string, string>();
   if (panes.length === 0) return screens;
-  const mark = `holdfast-${crypto().randomBytes(8).toString("hex")}`;
+  const mark = `holdfast-${randomBytes(8).toString("hex")}`;
   // One call for all panes; a line with the mark precedes each screen. A missing pane ends the call early.
   const commands = panes.flatMap((pane) => [
     ["display-message", "-p", "-t", pane, `${mark} #{pane_id}`],

@@ -3,7 +3,7 @@
  * seen there, then Enter; confirm.ts then checks that the agent received it. Nothing is typed into a dialog, also not into
  * one that opens meanwhile.
  */
-import { crypto } from "../base/digest.ts";
+import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { PromptToSend, SendResult, Typing } from "../ports/runtime.ts";
 import type { SessionState } from "../model/session.ts";
@@ -144,7 +144,7 @@ async function untilSettled(typed: Typed, times: SendTimes, typing: Typing): Pro
 }
 
 async function paste(context: ObserveContext, pane: Pane, text: string): Promise<SendResult | null> {
-  const buffer = `holdfast-${crypto().randomBytes(6).toString("hex")}`;
+  const buffer = `holdfast-${randomBytes(6).toString("hex")}`;
   const loaded = await context.tmux.run({ commands: [["load-buffer", "-b", buffer, "-"]], stdin: text });
   if (loaded.is !== "ok") return notNow("tmux rejected the text");
   // One step inside the server: tmux 3.3a dies, with every session, when it pastes into a dead pane.

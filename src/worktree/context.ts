@@ -1,7 +1,7 @@
 /** What all files of this folder share. */
+import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { crypto } from "../base/digest.ts";
 import type { Logger } from "../ports/api.ts";
 import type { PreflightCache } from "./create/start.ts";
 import type { Serial } from "../base/async.ts";
@@ -32,7 +32,7 @@ export async function inScratch<T>(
   name: string,
   work: (directory: string) => Promise<T>,
 ): Promise<T> {
-  const directory = join(worktrees, ".scratch", `${name}-${crypto().randomBytes(6).toString("hex")}`);
+  const directory = join(worktrees, ".scratch", `${name}-${randomBytes(6).toString("hex")}`);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   try {
     return await work(directory);

@@ -2,9 +2,9 @@
  * Our own record of each worktree and its git directory, written when the worktree is created and stored outside it. A
  * session's agent can rewrite `.git` in its worktree, so nothing finds a repository by reading that.
  */
+import { createHash } from "node:crypto";
 import { mkdirSync, rmSync, existsSync, statSync, renameSync, writeFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { crypto } from "../base/digest.ts";
 import { writeAtomically, writeDurable } from "../base/durable-file.ts";
 import { readText } from "./git/git-files.ts";
 import type { WorktreeReady } from "../ports/worktree.ts";
@@ -100,7 +100,7 @@ function parse(value: Partial<Stored> | null, path: string): Worktree | null {
 }
 
 function fileOf(worktrees: string, path: string): string {
-  const digest = crypto().createHash("sha256").update(path).digest("hex").slice(0, 32);
+  const digest = createHash("sha256").update(path).digest("hex").slice(0, 32);
   return join(worktrees, ".records", `${digest}.json`);
 }
 

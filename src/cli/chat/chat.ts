@@ -2,6 +2,7 @@
  * A chat session in a terminal: streams the transcript; a typed line is a prompt, a key answers a permission request.
  * Without a terminal each line of stdin is a prompt; the command exits once all of them are answered.
  */
+import { randomUUID } from "node:crypto";
 import { createInterface, type Interface } from "node:readline";
 import { PassThrough } from "node:stream";
 import type { ReadStream } from "node:tty";
@@ -187,7 +188,7 @@ class Chat {
   /** One after the other, so that prompts arrive in the order they were typed. */
   #send(text: string, echoed = false): void {
     if (text.trim() === "") return;
-    const promptId = process.getBuiltinModule("node:crypto").randomUUID();
+    const promptId = randomUUID();
     if (echoed) this.#echoed.add(promptId);
     this.#unanswered.add(promptId);
     const send = async (): Promise<void> => {

@@ -2,7 +2,15 @@
  * The cryptography of web push. Encryption for one browser (RFC 8291 over RFC 8188 `aes128gcm`, one record), so that the
  * push service learns only the size; and VAPID (RFC 8292), a token signed with the key that the browser subscribed with.
  */
-import { crypto } from "../../base/digest.ts";
+import {
+  createCipheriv,
+  createECDH,
+  createPrivateKey,
+  generateKeyPairSync,
+  hkdfSync,
+  randomBytes,
+  sign,
+} from "node:crypto";
 import type { JsonWebKey } from "node:crypto";
 
 /** Push services may refuse tokens that are valid for more than a day. */
@@ -11,14 +19,14 @@ const lifeMs = 12 * 3_600_000;
 export type VapidKey = JsonWebKey & { x: string; y: string; d: string };
 
 export function makeVapidKey(): VapidKey {
-  const { privateKey } = crypto().generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   return privateKey.export({ format: "jwk" }) as VapidKey;
 }
 
 export function isVapidKey(value: unknown): value is VapidKey {
   try {
     const { crv } = value as VapidKey;
-    return crv === "P-256" && crypto().createPrivateKey({ key: value as VapidKey, format: "jwk" }).type === "private";
+    return crv === "P-256" && createPrivateKey({ key: value as VapidKey, format: "jwk" }).type === "private";
   } catch {
     return false;
   }
@@ -37,8 +45,8 @@ export function authorization(key: VapidKey, to: { endpoint: string; subject: st
     sub: to.subject,
   };
   const signed = `${encode({ typ: "JWT", alg: "ES256" })}.${encode(claims)}`;
-  const signer = { key: crypto().createPrivateKey({ key, format: "jwk" }), dsaEncoding: "ieee-p1363" } as const;
-  const signature = crypto().sign("sha256", Buffer.from(signed), signer).toString("base64url");
+  const signer = { key: createPrivateKey({ key, format: "jwk" }), dsaEncoding: "ieee-p1363" } as const;
+  const signature = sign("sha256", Buffer.from(signed), signer).toString("base64url");
   return `vapid t=${signed}.${signature}, k=${publicKeyOf(key)}`;
 }
 
@@ -83,7 +91,6 @@ export interface Ephemeral {
 /** Throws if the browser's keys are invalid. */
 export function encryptFor(browser: BrowserKeys, plain: Buffer, fixed?: Ephemeral): Buffer {
   if (plain.length > maxPlainBytes) throw new RangeError(`a push has at most ${maxPlainBytes} bytes`);
-  const { createCipheriv, createECDH, randomBytes } = crypto();
   const theirs = Buffer.from(browser.p256dh, "base64url");
   const auth = Buffer.from(browser.auth, "base64url");
   if (theirs.length !== publicKeyBytes || theirs[0] !== 4) throw new TypeError("p256dh is not a point of the curve");
@@ -108,5 +115,5 @@ export function encryptFor(browser: BrowserKeys, plain: Buffer, fixed?: Ephemera
 }
 
 function derive(secret: Buffer, salt: Buffer, info: Buffer, bytes: number): Buffer {
-  return Buffer.from(crypto().hkdfSync("sha256", secret, salt, info, bytes));
+  return Buffer.from(hkdfSync("sha256", secret, salt, info, bytes));
 }

@@ -3,7 +3,7 @@
  * endpoint is the right to message that browser. A push service that is down or rate-limited delays no other browser,
  * and an expired subscription is removed.
  */
-import { crypto } from "../../base/digest.ts";
+import { createHmac, hash } from "node:crypto";
 import type { Logger } from "../../ports/api.ts";
 import type { Notification, Push, PushBrowser, PushSubscriptionGiven } from "../../ports/notify.ts";
 import { HoldfastError, messageOf } from "../../contract/errors.ts";
@@ -56,7 +56,7 @@ function oneLine(text: string, most: number): string {
 
 /** Stable per session, and meaningless to the push service. */
 function topicOf(name: string, { d }: VapidKey): string {
-  return crypto().createHmac("sha256", d).update(name).digest("base64url").slice(0, 32);
+  return createHmac("sha256", d).update(name).digest("base64url").slice(0, 32);
 }
 
 /** More browsers than one user has; expired subscriptions are removed automatically. */
@@ -299,7 +299,7 @@ function backingOff({ backoff, failure }: Facts): string {
 
 /** The page recognizes its own subscription by this id, which does not reveal the endpoint. */
 function idOf(endpoint: string): string {
-  return crypto().hash("sha256", endpoint, "base64url").slice(0, 16);
+  return hash("sha256", endpoint, "base64url").slice(0, 16);
 }
 
 function serviceOf({ endpoint }: Subscription): string {

@@ -2,7 +2,7 @@
  * Every tracker: what configuration and token lookup need to know of it, how its webhooks are verified, and how its
  * adapter is loaded. Adapters load with the first lookup.
  */
-import { crypto } from "../../base/digest.ts";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { TrackerType } from "../../contract/tracker.ts";
 import type { TrackerSettings } from "../../ports/tracker.ts";
 import type { Account } from "./account.ts";
@@ -69,7 +69,7 @@ export function openWebhook({ type }: TrackerSettings, headers: Headers, secret:
 
 function signedBody(given: Headers[string], secret: string): WebhookCheck | null {
   if (typeof given !== "string" || !/^sha256=[0-9a-f]{64}$/.test(given)) return null;
-  const hmac = crypto().createHmac("sha256", secret);
+  const hmac = createHmac("sha256", secret);
   return { take: (piece) => void hmac.update(piece), isSigned: () => isSame(given, `sha256=${hmac.digest("hex")}`) };
 }
 
@@ -83,6 +83,6 @@ function sharedToken(given: Headers[string], secret: string): WebhookCheck | nul
 
 /** Compares digests, so that the time taken reveals neither contents nor lengths. */
 function isSame(a: string, b: string): boolean {
-  const digest = (text: string): Buffer => crypto().createHash("sha256").update(text).digest();
-  return crypto().timingSafeEqual(digest(a), digest(b));
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
 }

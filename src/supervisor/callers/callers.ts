@@ -1,4 +1,5 @@
 /** Identifies the caller of every request as the user or an agent [AUTHORIZE-1]: gathers the facts that identify-caller.ts judges. */
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
 import { readLineage, tcpClient } from "../../base/lineage.ts";
 import { peerLookUp } from "../../base/peer.ts";
@@ -11,7 +12,6 @@ import { HoldfastError } from "../../contract/errors.ts";
 import { asSessionId, asLaunchId } from "../../contract/ids.ts";
 import type { SessionState } from "../../model/session.ts";
 import type { Services } from "../services.ts";
-import { crypto } from "../../base/digest.ts";
 import type { Store } from "../../ports/store.ts";
 
 /** The setting that contains the secret of all capabilities, so that they survive the daemon without being stored. */
@@ -25,7 +25,7 @@ export type Capabilities = ReturnType<typeof openCapabilities>;
 export function openCapabilities(store: Pick<Store, "getSetting" | "putSetting" | "session">) {
   let making: Promise<string> | undefined;
   const make = async (): Promise<string> => {
-    const made = crypto().randomBytes(secretBytes).toString("base64url");
+    const made = randomBytes(secretBytes).toString("base64url");
     await store.putSetting(keptSecret, made);
     return made;
   };
@@ -47,12 +47,12 @@ export function openCapabilities(store: Pick<Store, "getSetting" | "putSetting" 
 }
 
 function sign(secret: string, { session, launch }: AgentLaunch): string {
-  return crypto().createHmac("sha256", secret).update(`${session}.${launch}`).digest("base64url");
+  return createHmac("sha256", secret).update(`${session}.${launch}`).digest("base64url");
 }
 
 function isSame(given: string, wanted: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
-  return a.length === b.length && crypto().timingSafeEqual(a, b);
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 export function openCallers(

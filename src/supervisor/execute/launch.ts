@@ -1,5 +1,5 @@
 /** Actions that start a run, or take over a started one: launch and adopt. */
-import { crypto } from "../../base/digest.ts";
+import { randomUUID } from "node:crypto";
 import { startedAt } from "../../base/pid.ts";
 import { reach } from "../../base/test-points.ts";
 import type { Action } from "../../model/facts.ts";
@@ -29,7 +29,7 @@ export async function launch(
   action: Extract<Action, { do: "launch" }>,
 ): Promise<Outcome> {
   // Before anything is recorded: unreadable settings are not a crash of the agent.
-  const id = asLaunchId(crypto().randomUUID());
+  const id = asLaunchId(randomUUID());
   const env = await environmentFor(services, session, id);
   const program = services.programs.of(session);
   // A chat agent is prompted once its conversation is open; an agent that accepts no argument, once it is ready.

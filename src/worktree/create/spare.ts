@@ -2,7 +2,7 @@
  * One worktree kept ready for the next session of a repository with a slow checkout. Claiming it is a rename. As long
  * as it has its marker no session has used it, so it may be moved to another commit.
  */
-import { crypto } from "../../base/digest.ts";
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { readJson, writeAtomically } from "../../base/durable-file.ts";
@@ -132,7 +132,7 @@ function readCost(context: Context, repository: Repository): number | null {
 }
 
 export function sparePath(context: Pick<Context, "worktrees">, repository: Repository): string {
-  const digest = crypto().createHash("sha256").update(repository.commonDir).digest("hex").slice(0, 16);
+  const digest = createHash("sha256").update(repository.commonDir).digest("hex").slice(0, 16);
   return join(context.worktrees, ".spare", digest);
 }
 

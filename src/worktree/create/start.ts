@@ -1,6 +1,6 @@
 /** Which branch a session gets, and where it starts: at its own branch, the freshest default branch, or nothing yet. */
+import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { crypto } from "../../base/digest.ts";
 import { HoldfastError } from "../../contract/errors.ts";
 import type { WorktreePlan } from "../../ports/worktree.ts";
 import type { Filters } from "../git/filters.ts";
@@ -138,7 +138,7 @@ type Creator = Pick<WorktreePlan, "session" | "path">;
  * id in one repository; the worktree's path distinguishes them.
  */
 export function creationMessage({ session, path }: Creator): string {
-  const digest = crypto().createHash("sha256").update(path).digest("hex").slice(0, 16);
+  const digest = createHash("sha256").update(path).digest("hex").slice(0, 16);
   return `holdfast: created for ${session} (${digest})`;
 }
 

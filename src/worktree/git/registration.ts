@@ -4,6 +4,7 @@
  * repositories in git's plain format (`plain` in filters.ts) and for names that git would use unchanged; git itself
  * registers all others.
  */
+import { createHash } from "node:crypto";
 import { existsSync, realpathSync, unlinkSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, isAbsolute, join, dirname } from "node:path";
 import { writeAtomically, dropTemporaries, temporariesIn } from "../../base/durable-file.ts";
@@ -13,7 +14,6 @@ import { git, gitFailed, runGit, isNullId, nullId } from "./git.ts";
 import { isCheckedOut } from "../record.ts";
 import { readLine } from "./git-files.ts";
 import { clearLeftover, readRegistration, samePath, type Repository, readRegistrations } from "./repository.ts";
-import { crypto } from "../../base/digest.ts";
 
 const plainName = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
@@ -83,7 +83,7 @@ function moveIn(making: string, worktrees: string, name: string): string {
 
 /** Named after the complete path: two homes may have sessions of the same name in one repository. */
 function makingDirectory(commonDir: string, path: string): string {
-  return join(commonDir, `holdfast-${crypto().createHash("sha256").update(path).digest("hex").slice(0, 16)}`);
+  return join(commonDir, `holdfast-${createHash("sha256").update(path).digest("hex").slice(0, 16)}`);
 }
 
 /** An interrupted `worktree add` or `worktree move` leaves a lock, a wrong path, or no HEAD. */

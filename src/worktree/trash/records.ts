@@ -2,7 +2,7 @@
  * Trash entries: `<trash>/<id>/entry.json` and `<trash>/<id>/tree`. The record is written before the tree is moved; the
  * tree's existence is the state. Hidden names are being emptied or were restored, and are not listed.
  */
-import { crypto } from "../../base/digest.ts";
+import { randomBytes } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { dropTemporaries, readJson, syncDirectory, temporariesIn, writeDurable } from "../../base/durable-file.ts";
@@ -31,7 +31,7 @@ const restoredPrefix = ".restored-";
 const emptyingPrefix = ".emptying-";
 
 export function newTrashId(session: string, now: number): TrashId {
-  return asTrashId(`${session}-${Math.floor(now / 1000).toString(36)}-${crypto().randomBytes(2).toString("hex")}`);
+  return asTrashId(`${session}-${Math.floor(now / 1000).toString(36)}-${randomBytes(2).toString("hex")}`);
 }
 
 export const treeOf = (trash: string, id: string): string => join(trash, id, "tree");

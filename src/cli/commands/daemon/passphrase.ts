@@ -1,6 +1,6 @@
+import { randomInt } from "node:crypto";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
-import { crypto } from "../../../base/digest.ts";
 import { generatePassphrase } from "../../../base/passphrase.ts";
 import { HoldfastError, messageOf } from "../../../contract/errors.ts";
 import { type CommandEntry } from "../../command.ts";
@@ -16,7 +16,7 @@ export const command: CommandEntry = {
   notes: "Takes effect once you pass it to holdfast start. Changing the passphrase logs out every browser.",
   daemon: "alone",
   run(context, input) {
-    const passphrase = generatePassphrase((below) => crypto().randomInt(below));
+    const passphrase = generatePassphrase((below) => randomInt(below));
     const named = input.text("file");
     const file = named === undefined ? null : resolve(context.cwd, named);
     if (file !== null) writeNew(file, passphrase);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { HoldfastError, messageOf } from "../../../contract/errors.ts";
 import { promptIdPattern } from "../../../contract/ids.ts";
@@ -121,7 +122,7 @@ export const command: CommandEntry = {
   async run(context, input) {
     const id = input.arg(0);
     const text = readPrompt(input);
-    const promptId = input.text("prompt-id") ?? process.getBuiltinModule("node:crypto").randomUUID();
+    const promptId = input.text("prompt-id") ?? randomUUID();
     if (!promptIdPattern.test(promptId)) {
       throw new HoldfastError("usage", "--prompt-id must be at most 128 letters, digits and . _ : -");
     }

@@ -2,6 +2,7 @@
  * Copies the built program into the home, from where the daemon runs: an `npm ci` or an upgrade must not remove the chunks
  * that a running daemon loads later.
  */
+import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { build } from "../../../base/program.ts";
@@ -93,7 +94,7 @@ function findNative(dist: string): string | null {
 
 /** Changes with every rebuild, even of the same commit: names, sizes and times of all files. */
 function fingerprint(files: readonly BuildFile[]): string {
-  const hash = process.getBuiltinModule("node:crypto").createHash("sha256");
+  const hash = createHash("sha256");
   const lines = files.map(({ name, size, mtimeMs }) => `${name} ${size} ${Math.floor(mtimeMs)}`);
   return hash.update(lines.sort().join("\n")).digest("hex").slice(0, 10);
 }

@@ -2,7 +2,7 @@
  * HTTP/1.0 over the daemon's unix socket, one connection per request. Written by hand because fetch cannot use a unix
  * socket and node:http adds 11 ms to a command (15 instead of 4 ms for the first request).
  */
-import type { Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import type { Transport, TransportRequest } from "../../../client/client.ts";
 
 export interface HttpResponse {
@@ -87,7 +87,7 @@ export class SocketTransport implements Transport {
   }
 
   #send({ method, path, headers, body, signal }: TransportRequest): Socket {
-    const socket = process.getBuiltinModule("node:net").connect(this.#socketPath);
+    const socket = connect(this.#socketPath);
     const length = body === null ? {} : { "Content-Length": String(Buffer.byteLength(body)) };
     const fields = Object.entries({ Host: "localhost", ...headers, ...length });
     const head = [`${method} ${path} HTTP/1.0`, ...fields.map(([name, value]) => `${name}: ${value}`)];

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { cacheHome } from "./cache-home.ts";
+import { cacheHome } from "./code-cache.ts";
 import { bounded, Slots, Owner } from "./async.ts";
 import { digestOf } from "./digest.ts";
 import { readJson, writeDurable } from "./durable-file.ts";

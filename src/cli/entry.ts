@@ -2,7 +2,8 @@
  * Runs first, on any Node: uses only syntax that old versions parse, and imports nothing else before the version check.
  * Passes on the bundle's directory, which is this file's own; chunks may be elsewhere.
  */
-import { cacheHome } from "../base/cache-home.ts";
+import { existsSync } from "node:fs";
+import { cacheCompiledCode, cacheHome } from "../base/code-cache.ts";
 
 const oldest = [24, 15];
 const parts = process.versions.node.split(".").map(Number);
@@ -19,7 +20,9 @@ if (major < oldest[0]! || (major === oldest[0] && minor < oldest[1]!)) {
   );
   process.exitCode = 1;
 } else {
-  cacheCompiledCode();
+  const home = cacheHome(process.env);
+  // Only in an existing home: `start` creates it.
+  if (home !== null && existsSync(home)) cacheCompiledCode(home);
   import("./main.ts").then(
     function (module) {
       return module.main(import.meta.dirname);
@@ -30,12 +33,4 @@ if (major < oldest[0]! || (major === oldest[0] && minor < oldest[1]!)) {
       process.exitCode = 1;
     },
   );
-}
-
-/** Saves 2 ms per command (bench: session ls against an empty Node). Only in an existing home: `start` creates it. */
-function cacheCompiledCode(): void {
-  const home = cacheHome(process.env);
-  if (home !== null && process.getBuiltinModule("node:fs").existsSync(home)) {
-    process.getBuiltinModule("node:module").enableCompileCache(home + "/cache");
-  }
 }

@@ -2,7 +2,7 @@
  * Compiled code, kept in the home for the next run of the same build, for the entry files of both programs. In syntax
  * that an old Node parses.
  */
-import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { Module, createRequire, enableCompileCache } from "node:module";
 import { basename, dirname } from "node:path";
 import { constants, Script } from "node:vm";
@@ -64,21 +64,29 @@ function compileMain(directory: string, content: string, filename: string): Run 
 
 /** The file contains the code twice: V8 does not verify it, and comparing is quicker than loading a checksum. */
 function readCode(path: string): Buffer | null {
-  try {
+  return attempt(() => {
     const bytes = readFileSync(path);
     const code = bytes.subarray(0, bytes.length / 2);
     return code.equals(bytes.subarray(bytes.length / 2)) ? code : null;
-  } catch {
-    return null;
-  }
+  });
 }
 
+/** On a full disk nothing is left, and the next run compiles it again. */
 function writeCode(path: string, code: Buffer): void {
-  try {
-    const temporary = path + "." + process.pid;
+  const temporary = path + "." + process.pid;
+  const written = attempt(() => {
     writeFileSync(temporary, Buffer.concat([code, code]), { mode: 0o600, flush: true });
     renameSync(temporary, path);
+    return true;
+  });
+  if (!written) attempt(() => rmSync(temporary, { force: true }));
+}
+
+/** Not the one of attempt.ts: the main file needs that one, and would load this file for it. */
+function attempt<T>(action: () => T): T | null {
+  try {
+    return action();
   } catch {
-    // The next run compiles it again.
+    return null;
   }
 }

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 let directory: string;
 let cli: string;
+const built = join(import.meta.dirname, "../../dist/cli.cjs");
 
 beforeAll(async () => {
   directory = mkdtempSync("/tmp/hf-bundle-");
@@ -55,13 +56,13 @@ test("[CLI-15] an old Node that is really there is refused as well", () => {
   );
 });
 
-test("[CLI-16] a plain command loads neither fetch nor node:http, and makes no home", () => {
+test("[CLI-16] as it is built, a plain command loads neither fetch nor node:http, and makes no home", () => {
   const spy = join(directory, "spy.cjs");
   writeFileSync(
     spy,
     'process.on("exit", () => console.error(process.moduleLoadList.join("\\n"), Object.keys(require.cache).join("\\n")));',
   );
-  const ran = run(process.execPath, "--require", spy, cli, "info", "--json");
+  const ran = run(process.execPath, "--require", spy, built, "info", "--json");
   expect(JSON.parse(ran.stdout)).toMatchObject({ state: "stopped" });
   expect(ran.stderr).not.toMatch(/NativeModule (http|_http_client|crypto|child_process)$|undici/m);
   expect(existsSync(join(directory, "h"))).toBe(false);
@@ -70,7 +71,6 @@ test("[CLI-16] a plain command loads neither fetch nor node:http, and makes no h
 test("[CLI-16] as it is built, a plain command is two files", () => {
   const spy = join(directory, "files.cjs");
   writeFileSync(spy, 'process.on("exit", () => console.error(Object.keys(require.cache).join("\\n")));');
-  const built = join(import.meta.dirname, "../../dist/cli.cjs");
   const files = run(process.execPath, "--require", spy, built, "info").stderr.trim().split("\n");
   expect(files.slice(1).map((file) => basename(file).replace(/-[\w-]{8}\.cjs$/, ""))).toEqual(["cli.cjs", "cli-main"]);
 });

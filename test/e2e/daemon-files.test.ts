@@ -73,6 +73,18 @@ test("[DAEMON-17] damaged code is replaced, not run", async () => {
   }
 });
 
+test("[DAEMON-17] code that cannot be stored leaves nothing behind and stops no start", async () => {
+  await using home = new Home();
+  await home.ok(["start", "--port", "0"]);
+  await home.ok(["stop"]);
+  const { path } = compiledCode(home);
+  rmSync(path);
+  mkdirSync(path);
+  await home.ok(["start"]);
+  await home.ok(["stop"]);
+  expect(readdirSync(dirname(path)).filter((name) => /\.code\.\d+$/.test(name))).toEqual([]);
+});
+
 test("[DAEMON-18] a removed daemon file or socket is restored, and no command reports the daemon as stopped", async () => {
   await using home = new Home();
   await home.ok(["start", "--port", "0"]);

@@ -19,26 +19,20 @@ describe("access to the stream", () => {
     expect(socket.extensions).toBe("");
   });
 
+  const fromSite = (origin: string): WebSocket =>
+    stream.openSocket("", [], { origin, headers: { authorization: `Bearer ${stream.api.token}` } });
   const refusals: [string, () => WebSocket, number, string][] = [
     ["no token", () => stream.openSocket("", ["holdfast.v1"]), 401, "Authentication required."],
     ["a wrong token", () => stream.openSocket("", ["holdfast.v1", "holdfast.token.x"]), 401, "The token is not valid."],
     [
       "another site's Origin",
-      () =>
-        stream.openSocket("", [], {
-          origin: "http://evil.example",
-          headers: { authorization: `Bearer ${stream.api.token}` },
-        }),
+      () => fromSite("http://evil.example"),
       403,
       'Requests from this Origin are refused: "http://evil.example".',
     ],
     [
       "another local port's Origin",
-      () =>
-        stream.openSocket("", [], {
-          origin: "http://localhost:3000",
-          headers: { authorization: `Bearer ${stream.api.token}` },
-        }),
+      () => fromSite("http://localhost:3000"),
       403,
       'Requests from this Origin are refused: "http://localhost:3000".',
     ],
@@ -155,7 +149,7 @@ describe("access to the stream", () => {
     };
     const [first, second] = [new TestDevice(stream.api.url), new TestDevice(stream.api.url)];
     expect((await login(first)).json).toMatchObject({ device: { id: first.id, isYou: true } });
-    // Nobody was there to be told.
+    // No client was connected to receive it.
     expect(announced).toEqual([]);
     const page = await stream.follow("", ["holdfast.v1", first.protocol("/api/stream")]);
     await login(second);

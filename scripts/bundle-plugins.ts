@@ -30,22 +30,24 @@ export function builtInsOnDemand(): Plugin {
     name: "built-ins-on-demand",
     generateBundle(_options, bundle) {
       for (const chunk of Object.values(bundle)) {
-        if (chunk.type === "chunk") chunk.code = requireOnDemand(chunk.code);
+        if (chunk.type !== "chunk") continue;
+        // An entry file loads none up front: it refuses an old Node, which may not know the prefix `node:`.
+        chunk.code = requireOnDemand(chunk.code, chunk.isEntry ? new Set() : loaded);
       }
     },
   };
 }
 
-function requireOnDemand(code: string): string {
+function requireOnDemand(code: string, except: ReadonlySet<string>): string {
   const later = new Map(
-    [...code.matchAll(requiredModule)].flatMap(([, name, id]) => (loaded.has(id!) ? [] : [[name!, id!]])),
+    [...code.matchAll(requiredModule)].flatMap(([, name, id]) => (except.has(id!) ? [] : [[name!, id!]])),
   );
   return [...later].reduce((text, [name, id]) => {
     const [before = "", after = "", ...more] = text.split(`${name}=require("${id}")`);
     const called = [before, after].map((part) => part.replaceAll(new RegExp(`\\b${name}\\.`, "g"), `(${name}()).`));
-    // The bundler uses it in another way than `name.member`.
+    // Only `name.member` can be rewritten.
     if (more.length > 0 || new RegExp(`\\b${name}\\b(?!\\(\\))`).test(called.join("")))
-      throw new Error(`${name}: not only a module`);
+      throw new Error(`${name} is used other than by its members`);
     return called.join(`${name}=(it=>()=>it||(it=require("${id}")))()`);
   }, code);
 }

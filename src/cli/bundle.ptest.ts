@@ -35,9 +35,15 @@ test("[CLI-15] an old Node is refused in words, before anything is loaded", () =
   const disguise = join(directory, "old.cjs");
   writeFileSync(
     disguise,
-    'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "24.14.9" } });',
+    `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "24.14.9" } });
+     const { Module } = require("module");
+     const load = Module._load;
+     Module._load = (id, ...rest) => {
+       if (id.startsWith("node:")) throw new Error("Cannot find module " + id);
+       return load(id, ...rest);
+     };`,
   );
-  const ran = run(process.execPath, "--require", disguise, cli, "info");
+  const ran = run(process.execPath, "--require", disguise, built, "info");
   expect([ran.status, ran.stdout]).toEqual([1, ""]);
   expect(ran.stderr).toMatch(/^Holdfast needs Node 24\.15 or newer; this is 24\.14\.9\.\n/);
 });
